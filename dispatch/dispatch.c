@@ -1,0 +1,240 @@
+/* Which kernels run: the rungs, the choice, and the functions that ask for it or set it. */
+#define _GNU_SOURCE /* secure_getenv */
+#include "dispatch/dispatch.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dispatch/cpu.h"
+
+/* ---- The rungs ------------------------------------------------------------------------------ */
+
+typedef struct rung {
+    rdk_isa isa;
+    unsigned flag; /* what the CPU must have; 0 for every CPU */
+    void (*fill)(rdk_table *);
+} rung;
+
+/* From the reference upwards: a later rung overwrites, and the last that fits is the best. */
+static const rung RUNGS[] = {
+    {RDK_ISA_SCALAR, 0, rdk_table_scalar},
+#ifdef RDK_HAVE_AVX2
+    {RDK_ISA_AVX2, RDK_CPU_AVX2, rdk_table_avx2},
+#endif
+#ifdef RDK_HAVE_AVX512
+    {RDK_ISA_AVX512, RDK_CPU_AVX512, rdk_table_avx512},
+#endif
+#ifdef RDK_HAVE_NEON
+    {RDK_ISA_NEON, RDK_CPU_NEON, rdk_table_neon},
+#endif
+};
+#define RUNG_COUNT (sizeof RUNGS / sizeof RUNGS[0])
+
+static int fits(const rung *r, unsigned flags) {
+    return (flags & r->flag) == r->flag;
+}
+
+void rdk_table_fill(rdk_table *t, unsigned flags, rdk_isa isa) {
+    memset(t, 0, sizeof *t);
+    for (size_t i = 0; i < RUNG_COUNT; i++) {
+        if (fits(&RUNGS[i], flags))
+            RUNGS[i].fill(t);
+        if (RUNGS[i].isa == isa)
+            break;
+    }
+}
+
+rdk_isa rdk_best_isa(unsigned flags) {
+    rdk_isa best = RDK_ISA_SCALAR;
+    for (size_t i = 0; i < RUNG_COUNT; i++)
+        if (fits(&RUNGS[i], flags))
+            best = RUNGS[i].isa;
+    return best;
+}
+
+/* ---- Names ------------------------------------------------------------------------------------ */
+
+static const char *const NAMES[RDK_ISA_COUNT] = {"default", "scalar", "avx2", "avx512", "neon"};
+
+const char *rdk_isa_name(rdk_isa isa) {
+    return isa >= 0 && isa < RDK_ISA_COUNT ? NAMES[isa] : NULL;
+}
+
+static char lower(char c) {
+    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
+static int same_name(const char *a, const char *b) {
+    while (*a && lower(*a) == lower(*b)) {
+        a++;
+        b++;
+    }
+    return lower(*a) == lower(*b);
+}
+
+rdk_status rdk_isa_from_name(const char *name, rdk_isa *isa) {
+    if (!name || !isa)
+        return RDK_ERR_NULL;
+    for (rdk_isa i = 0; i < RDK_ISA_COUNT; i++)
+        if (same_name(name, NAMES[i])) {
+            *isa = i;
+            return RDK_OK;
+        }
+    return RDK_ERR_ISA_UNKNOWN;
+}
+
+/* ---- The choice --------------------------------------------------------------------------------- */
+
+/* One table per ISA of this CPU, filled once; `chosen` points at one of them. */
+static rdk_table tables[RDK_ISA_COUNT];
+static rdk_isa best;
+static _Atomic(const rdk_table *) chosen;
+static atomic_int choice_status;
+static atomic_int setup_state;
+
+enum { SETUP_NONE, SETUP_RUNNING, SETUP_DONE };
+
+static rdk_status available(rdk_isa isa, unsigned flags) {
+    if (isa < 0 || isa >= RDK_ISA_COUNT)
+        return RDK_ERR_ISA_UNKNOWN;
+    if (isa == RDK_ISA_DEFAULT)
+        return RDK_OK;
+    for (size_t i = 0; i < RUNG_COUNT; i++)
+        if (RUNGS[i].isa == isa && fits(&RUNGS[i], flags))
+            return RDK_OK;
+    return RDK_ERR_ISA_UNAVAILABLE;
+}
+
+#if defined(__GLIBC__)
+static const char *environment(void) {
+    return secure_getenv("RDK_ISA");
+}
+#elif defined(_WIN32)
+static const char *environment(void) {
+    return getenv("RDK_ISA");
+}
+#else
+#include <unistd.h>
+
+static const char *environment(void) {
+    return getuid() == geteuid() && getgid() == getegid() ? getenv("RDK_ISA") : NULL;
+}
+#endif
+
+static void choose(rdk_isa isa, rdk_status status) {
+    if (status != RDK_OK)
+        isa = RDK_ISA_SCALAR;
+    else if (isa == RDK_ISA_DEFAULT)
+        isa = best;
+    atomic_store_explicit(&choice_status, (int)status, memory_order_relaxed);
+    atomic_store_explicit(&chosen, &tables[isa], memory_order_release);
+}
+
+static void set_up(void) {
+    unsigned flags = rdk_cpu_flags();
+    best = rdk_best_isa(flags);
+    for (rdk_isa i = RDK_ISA_SCALAR; i < RDK_ISA_COUNT; i++)
+        if (available(i, flags) == RDK_OK)
+            rdk_table_fill(&tables[i], flags, i);
+    const char *name = environment();
+    rdk_isa isa = RDK_ISA_DEFAULT;
+    rdk_status status = RDK_OK;
+    if (name && *name) {
+        status = rdk_isa_from_name(name, &isa);
+        if (status == RDK_OK)
+            status = available(isa, flags);
+    }
+    choose(isa, status);
+}
+
+/* The first caller sets up; others that come meanwhile wait the microsecond it takes. */
+static const rdk_table *current(void) {
+    const rdk_table *t = atomic_load_explicit(&chosen, memory_order_acquire);
+    if (t)
+        return t;
+    int none = SETUP_NONE;
+    if (atomic_compare_exchange_strong(&setup_state, &none, SETUP_RUNNING)) {
+        set_up();
+        atomic_store_explicit(&setup_state, SETUP_DONE, memory_order_release);
+    }
+    while (atomic_load_explicit(&setup_state, memory_order_acquire) != SETUP_DONE)
+        ;
+    return atomic_load_explicit(&chosen, memory_order_acquire);
+}
+
+const rdk_table *rdk_table_for(rdk_isa isa, rdk_status *status) {
+    const rdk_table *t = current();
+    *status = RDK_OK;
+    if (isa == RDK_ISA_DEFAULT)
+        return t;
+    if (isa < 0 || isa >= RDK_ISA_COUNT)
+        *status = RDK_ERR_ISA_UNKNOWN;
+    else if (tables[isa].isa != isa)
+        *status = RDK_ERR_ISA_UNAVAILABLE;
+    return *status == RDK_OK ? &tables[isa] : NULL;
+}
+
+rdk_status rdk_isa_available(rdk_isa isa) {
+    rdk_status status;
+    rdk_table_for(isa, &status);
+    return status;
+}
+
+rdk_isa rdk_get_isa(void) {
+    return current()->isa;
+}
+
+rdk_status rdk_isa_status(void) {
+    current();
+    return (rdk_status)atomic_load_explicit(&choice_status, memory_order_relaxed);
+}
+
+rdk_status rdk_set_isa(rdk_isa isa) {
+    rdk_status status = rdk_isa_available(isa);
+    choose(isa, status);
+    return status;
+}
+
+const char *rdk_kernel_name(rdk_op op) {
+    return op >= 0 && op < RDK_OP_COUNT ? current()->name[op] : NULL;
+}
+
+/* ---- Version and status --------------------------------------------------------------------------- */
+
+const char *rdk_version(void) {
+    return RDK_STRING(RDK_VERSION_MAJOR) "." RDK_STRING(RDK_VERSION_MINOR) "." RDK_STRING(
+        RDK_VERSION_PATCH);
+}
+
+int rdk_arithmetic_version(void) {
+    return RDK_ARITHMETIC_VERSION;
+}
+
+const char *rdk_status_string(rdk_status status) {
+    switch (status) {
+    case RDK_OK:
+        return "ok";
+    case RDK_ERR_NULL:
+        return "a pointer that is needed is NULL";
+    case RDK_ERR_STRUCT_SIZE:
+        return "the descriptor's size is too small, or bytes this version does not know are set";
+    case RDK_ERR_SIZE:
+        return "a count is negative or too large, or an extent overflows";
+    case RDK_ERR_STRIDE:
+        return "a stride is negative, or rows would overlap";
+    case RDK_ERR_TYPE:
+        return "no such element type";
+    case RDK_ERR_MODE:
+        return "no such mode";
+    case RDK_ERR_VISIBLE:
+        return "a visible count is negative or above cols";
+    case RDK_ERR_OVERLAP:
+        return "an output overlaps an input or another output";
+    case RDK_ERR_ISA_UNKNOWN:
+        return "no such instruction set";
+    case RDK_ERR_ISA_UNAVAILABLE:
+        return "this CPU or this build does not have that instruction set";
+    }
+    return "no such status";
+}

@@ -1,0 +1,20 @@
+/* The choice of kernels, inside the library. */
+#ifndef RDK_DISPATCH_H
+#define RDK_DISPATCH_H
+
+#include "kernels/kernels.h"
+
+/* Fills *t for a CPU with `flags` (dispatch/cpu.h): scalar first, then every rung up to `isa` that
+ * the flags allow; RDK_ISA_DEFAULT means all of them. */
+void rdk_table_fill(rdk_table *t, unsigned flags, rdk_isa isa);
+
+/* The best ISA of a CPU with `flags`, of those in this build. */
+rdk_isa rdk_best_isa(unsigned flags);
+
+/* The table for a descriptor's `isa` field; NULL and a reason in *status if there is none. */
+const rdk_table *rdk_table_for(rdk_isa isa, rdk_status *status);
+
+/* rdk_softmax() with the kernels of any table. */
+rdk_status rdk_softmax_with(const rdk_table *t, const rdk_softmax_desc *desc);
+
+#endif

@@ -1,0 +1,170 @@
+/* rdk_softmax: checks the descriptor, then runs a kernel in the contract's environment. */
+#include <stdbool.h>
+#include <string.h>
+
+#include "dispatch/dispatch.h"
+#include "dispatch/fpenv.h"
+
+#define MAX_COLS ((int64_t)1 << 31)
+#define MAX_ROWS (PTRDIFF_MAX / (int64_t)sizeof(int64_t)) /* `visible` of more has no address */
+
+/* Rows of bytes in memory: `rows` pieces of `length` bytes, `stride` bytes apart. */
+typedef struct extent {
+    uintptr_t first;
+    int64_t rows, length, stride;
+} extent;
+
+static uintptr_t end_of(const extent *e) {
+    return e->first + (uintptr_t)((e->rows - 1) * e->stride + e->length);
+}
+
+/* Whether two sets of rows share a byte: exact, so that a matrix may sit between another's rows. */
+static bool overlap(const extent *a, const extent *b) {
+    if (!a->rows || !b->rows || !a->length || !b->length)
+        return false;
+    if (end_of(a) <= b->first || end_of(b) <= a->first)
+        return false;
+    uintptr_t p = a->first, q = b->first;
+    for (int64_t i = 0, j = 0; i < a->rows && j < b->rows;) {
+        if (p + (uintptr_t)a->length <= q) {
+            p += (uintptr_t)a->stride;
+            i++;
+        } else if (q + (uintptr_t)b->length <= p) {
+            q += (uintptr_t)b->stride;
+            j++;
+        } else {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A rows x cols matrix at p. Fails if its last byte could not have an address. */
+static rdk_status extent_of(extent *e, const void *p, rdk_type type, int64_t rows, int64_t cols,
+                            int64_t stride) {
+    int64_t size = type == RDK_F32 ? 4 : 2;
+    if (!cols)
+        rows = 0;
+    else if (!stride && rows > 1)
+        rows = 1; /* the same row again and again */
+    if (rows > 1 && stride > (PTRDIFF_MAX / size - cols) / (rows - 1))
+        return RDK_ERR_SIZE;
+    *e = (extent){(uintptr_t)p, rows, cols * size, rows > 1 ? stride * size : 0};
+    int64_t bytes = e->rows ? (e->rows - 1) * e->stride + e->length : 0;
+    return (uint64_t)bytes <= UINTPTR_MAX - e->first ? RDK_OK : RDK_ERR_SIZE;
+}
+
+static bool known_type(rdk_type type) {
+    return type == RDK_F32 || type == RDK_F16 || type == RDK_BF16;
+}
+
+/* A caller of an older version has a shorter struct; one of a newer, a longer one, whose surplus
+ * must be zero because this version cannot honour it. */
+static rdk_status copy_desc(rdk_softmax_desc *to, const rdk_softmax_desc *from) {
+    const size_t known = sizeof *to, least = offsetof(rdk_softmax_desc, lse) + sizeof from->lse;
+    if (!from)
+        return RDK_ERR_NULL;
+    if (from->size < least)
+        return RDK_ERR_STRUCT_SIZE;
+    for (size_t i = known; i < from->size; i++)
+        if (((const char *)from)[i])
+            return RDK_ERR_STRUCT_SIZE;
+    *to = *from;
+    return RDK_OK;
+}
+
+static bool stride_is_wrong(int64_t stride, const rdk_softmax_desc *d) {
+    return stride < 0 || (d->rows > 1 && stride < d->cols);
+}
+
+static bool input_stride_is_wrong(int64_t stride, const rdk_softmax_desc *d) {
+    return stride != 0 && stride_is_wrong(stride, d);
+}
+
+/* The order is that of the header: what a field means is known before it is used. */
+static rdk_status check_fields(const rdk_softmax_desc *d) {
+    bool has_y = d->mode != RDK_SOFTMAX_LSE, has_data = d->rows > 0 && d->cols > 0;
+    if (d->mode != RDK_SOFTMAX && d->mode != RDK_LOG_SOFTMAX && d->mode != RDK_SOFTMAX_LSE)
+        return RDK_ERR_MODE;
+    if (d->rows < 0 || d->rows > MAX_ROWS || d->cols < 0 || d->cols > MAX_COLS)
+        return RDK_ERR_SIZE;
+    if (!known_type(d->x_type) || (has_y && !known_type(d->y_type)) ||
+        (d->bias && !known_type(d->bias_type)))
+        return RDK_ERR_TYPE;
+    if ((has_data && (!d->x || (has_y && !d->y))) || (!has_y && d->rows > 0 && !d->lse))
+        return RDK_ERR_NULL;
+    if (input_stride_is_wrong(d->x_stride, d) || (has_y && stride_is_wrong(d->y_stride, d)) ||
+        (d->bias && input_stride_is_wrong(d->bias_stride, d)))
+        return RDK_ERR_STRIDE;
+    return RDK_OK;
+}
+
+static rdk_status check_memory(const rdk_softmax_desc *d) {
+    enum { X, BIAS, ROW_SCALE, VISIBLE, INPUTS };
+    extent in[INPUTS] = {{0, 0, 0, 0}}, y = {0, 0, 0, 0}, lse = {0, 0, 0, 0};
+    rdk_status s = extent_of(&in[X], d->x, d->x_type, d->rows, d->cols, d->x_stride);
+    if (s == RDK_OK && d->mode != RDK_SOFTMAX_LSE)
+        s = extent_of(&y, d->y, d->y_type, d->rows, d->cols, d->y_stride);
+    if (s == RDK_OK && d->bias)
+        s = extent_of(&in[BIAS], d->bias, d->bias_type, d->rows, d->cols, d->bias_stride);
+    if (s == RDK_OK && d->row_scale)
+        s = extent_of(&in[ROW_SCALE], d->row_scale, RDK_F32, 1, d->rows, 0);
+    if (s == RDK_OK && d->lse)
+        s = extent_of(&lse, d->lse, RDK_F32, 1, d->rows, 0);
+    if (s != RDK_OK)
+        return s;
+    if (d->visible)
+        in[VISIBLE] = (extent){(uintptr_t)d->visible, 1, d->rows * 8, 0};
+
+    bool in_place = d->y == d->x && d->y_type == d->x_type &&
+                    (d->y_stride == d->x_stride || d->rows <= 1);
+    for (int i = 0; i < INPUTS; i++)
+        if (overlap(&lse, &in[i]) || (!(i == X && in_place) && overlap(&y, &in[i])))
+            return RDK_ERR_OVERLAP;
+    return overlap(&lse, &y) ? RDK_ERR_OVERLAP : RDK_OK;
+}
+
+static rdk_status check_visible(const rdk_softmax_desc *d) {
+    for (int64_t r = 0; d->visible && r < d->rows; r++)
+        if (d->visible[r] < 0 || d->visible[r] > d->cols)
+            return RDK_ERR_VISIBLE;
+    return RDK_OK;
+}
+
+static rdk_status check(const rdk_softmax_desc *d) {
+    rdk_status s = check_fields(d);
+    if (s == RDK_OK)
+        s = check_memory(d);
+    return s == RDK_OK ? check_visible(d) : s;
+}
+
+static rdk_status run(const rdk_table *t, rdk_softmax_desc *d) {
+    if (!d->cols) { /* no element has an address: keep the kernels from computing one */
+        d->x_stride = d->y_stride = d->bias_stride = 0;
+        if (!d->lse)
+            return RDK_OK;
+    }
+    rdk_fpenv caller = rdk_fpenv_enter();
+    t->softmax(d);
+    rdk_fpenv_leave(caller);
+    return RDK_OK;
+}
+
+rdk_status rdk_softmax_with(const rdk_table *t, const rdk_softmax_desc *desc) {
+    rdk_softmax_desc d;
+    rdk_status s = copy_desc(&d, desc);
+    if (s == RDK_OK)
+        s = check(&d);
+    return s == RDK_OK ? run(t, &d) : s;
+}
+
+rdk_status rdk_softmax(const rdk_softmax_desc *desc) {
+    rdk_softmax_desc d;
+    rdk_status s = copy_desc(&d, desc);
+    if (s != RDK_OK)
+        return s;
+    const rdk_table *t = rdk_table_for(d.isa, &s);
+    if (s == RDK_OK)
+        s = check(&d);
+    return s == RDK_OK ? run(t, &d) : s;
+}

@@ -1,0 +1,170 @@
+/* rootdk: fused scale + softmax for CPUs, with the same bits on every instruction set.
+ *
+ * This header is the whole public interface. It compiles alone as C99 and as C++11.
+ *
+ * Conventions, for every function here:
+ *   - Descriptors are plain structs. Set `size` to sizeof the struct and leave the rest zero: zero is
+ *     the default of every field.
+ *   - Sizes and strides are int64_t; strides count elements, not bytes. The innermost dimension is
+ *     contiguous. Data pointers (void *) need no alignment.
+ *   - Nothing is allocated, printed or started, and no byte outside the caller's buffers is read or
+ *     written. Any function may be called from any thread.
+ *   - On any status but RDK_OK nothing was written.
+ *   - The floating-point environment of the caller (rounding, flush-to-zero, traps, sticky flags)
+ *     neither changes the result nor is changed.
+ */
+#ifndef ROOTDK_H
+#define ROOTDK_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define RDK_VERSION_MAJOR 0
+#define RDK_VERSION_MINOR 1
+#define RDK_VERSION_PATCH 0
+
+/* The version of the arithmetic (docs/arithmetic.md). Two libraries with the same number give the
+ * same bits for the same call, whatever their ISA, compiler or version. */
+#define RDK_ARITHMETIC_VERSION 1
+
+/* RDK_API marks what a shared library exports; define RDK_SHARED when linking one on Windows. */
+#if defined(_WIN32) && defined(RDK_BUILDING)
+#define RDK_API __declspec(dllexport)
+#elif defined(_WIN32) && defined(RDK_SHARED)
+#define RDK_API __declspec(dllimport)
+#elif defined(__GNUC__)
+#define RDK_API __attribute__((visibility("default")))
+#else
+#define RDK_API
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- Status ------------------------------------------------------------------------------- */
+
+typedef enum rdk_status {
+    RDK_OK = 0,
+    RDK_ERR_NULL = 1,        /* a pointer that is needed is NULL */
+    RDK_ERR_STRUCT_SIZE = 2, /* `size` is too small, or bytes this version does not know are set */
+    RDK_ERR_SIZE = 3,        /* a count is negative or too large, or an extent overflows */
+    RDK_ERR_STRIDE = 4,      /* a stride is negative, or rows would overlap */
+    RDK_ERR_TYPE = 5,        /* an rdk_type that does not exist */
+    RDK_ERR_MODE = 6,        /* a mode that does not exist */
+    RDK_ERR_VISIBLE = 7,     /* a visible count is negative or above cols */
+    RDK_ERR_OVERLAP = 8,     /* an output overlaps an input or another output */
+    RDK_ERR_ISA_UNKNOWN = 9, /* no ISA has that number or name */
+    RDK_ERR_ISA_UNAVAILABLE = 10 /* this CPU, or this build, does not have that ISA */
+} rdk_status;
+
+/* One line of English, never NULL, also for a number that is no status. */
+RDK_API const char *rdk_status_string(rdk_status status);
+
+/* ---- Version ------------------------------------------------------------------------------ */
+
+/* The version of the library that runs, for example "0.1.0". */
+RDK_API const char *rdk_version(void);
+
+/* RDK_ARITHMETIC_VERSION of the library that runs. */
+RDK_API int rdk_arithmetic_version(void);
+
+/* ---- Element types ------------------------------------------------------------------------ */
+
+typedef int32_t rdk_type;
+enum {
+    RDK_F32 = 0, /* IEEE binary32 */
+    RDK_F16 = 1, /* IEEE binary16 */
+    RDK_BF16 = 2 /* the upper half of a binary32 */
+};
+
+/* ---- Instruction sets --------------------------------------------------------------------- */
+
+typedef int32_t rdk_isa;
+enum {
+    RDK_ISA_DEFAULT = 0, /* the dispatcher's choice */
+    RDK_ISA_SCALAR = 1,  /* the reference; every CPU has it */
+    RDK_ISA_AVX2 = 2,    /* x86-64 with AVX2, FMA and F16C */
+    RDK_ISA_AVX512 = 3,  /* x86-64 with AVX-512 F, BW, DQ and VL */
+    RDK_ISA_NEON = 4     /* AArch64 */
+};
+#define RDK_ISA_COUNT 5
+
+/* "scalar", "avx2", "avx512", "neon"; "default" for 0; NULL for a number that is no ISA. */
+RDK_API const char *rdk_isa_name(rdk_isa isa);
+
+/* The ISA of that name, upper or lower case. RDK_ERR_ISA_UNKNOWN and *isa untouched if there is none. */
+RDK_API rdk_status rdk_isa_from_name(const char *name, rdk_isa *isa);
+
+/* RDK_OK if kernels for `isa` are in this build and this CPU and its kernel can run them. */
+RDK_API rdk_status rdk_isa_available(rdk_isa isa);
+
+/* What runs when a descriptor says RDK_ISA_DEFAULT. Until rdk_set_isa() is called, that is the ISA
+ * named by the environment variable RDK_ISA (ignored in setuid programs), else the best one here. */
+RDK_API rdk_isa rdk_get_isa(void);
+
+/* Whether RDK_ISA in the environment, or the last rdk_set_isa(), was honoured. After an unknown or
+ * unavailable name the choice is scalar, never silently the best. */
+RDK_API rdk_status rdk_isa_status(void);
+
+/* Choose for all later calls; RDK_ISA_DEFAULT goes back to the best. If `isa` cannot be had, the
+ * status says so and scalar is chosen. */
+RDK_API rdk_status rdk_set_isa(rdk_isa isa);
+
+/* ---- Operations --------------------------------------------------------------------------- */
+
+typedef int32_t rdk_op;
+enum { RDK_OP_SOFTMAX = 0 };
+#define RDK_OP_COUNT 1
+
+/* The name of the kernel that runs for `op` by default, for example "rdk_softmax_avx2"; NULL for a
+ * number that is no operation. */
+RDK_API const char *rdk_kernel_name(rdk_op op);
+
+/* ---- Softmax ------------------------------------------------------------------------------ */
+
+typedef int32_t rdk_softmax_mode;
+enum {
+    RDK_SOFTMAX = 0,     /* y = exp(z) / sum(exp(z)), z = scale * x + bias */
+    RDK_LOG_SOFTMAX = 1, /* y = z - log(sum(exp(z))) */
+    RDK_SOFTMAX_LSE = 2  /* only lse = log(sum(exp(z))); y is neither read nor written */
+};
+
+/* Softmax over each of `rows` rows of `cols` elements.
+ *
+ * Of row r the first `visible[r]` columns take part (all, if `visible` is NULL). A bias that times
+ * log2(e) is -2^20 or less (so -inf, -1e9, the least float) takes its column out as well: whatever x
+ * holds there, NaN included, touches nothing. The weight of a column taken out is +0 (log: -inf).
+ * A row with nothing left, or only -inf, is all +0 (log: -inf) with lse = -inf. A row with a visible
+ * NaN or +inf logit, or a scale that is not finite, is all NaN in its visible columns. Every NaN
+ * written is 0x7fc00000 (f16 0x7e00, bf16 0x7fc0). */
+typedef struct rdk_softmax_desc {
+    size_t size;           /* sizeof(rdk_softmax_desc) */
+    rdk_isa isa;           /* RDK_ISA_DEFAULT, or this ISA for this call */
+    rdk_softmax_mode mode; /* RDK_SOFTMAX, RDK_LOG_SOFTMAX or RDK_SOFTMAX_LSE */
+    int64_t rows;          /* 0 or more */
+    int64_t cols;          /* 0 to 2^31 */
+
+    const void *x;    /* rows x cols of x_type */
+    int64_t x_stride; /* elements between rows: cols or more, or 0 to read one row again and again */
+    void *y;          /* rows x cols of y_type; may be x itself if type and stride are equal */
+    int64_t y_stride; /* elements between rows: cols or more */
+    rdk_type x_type;
+    rdk_type y_type;
+
+    const float *row_scale; /* NULL, or one scale per row, literally (0 is 0), in place of `scale` */
+    float scale;            /* multiplies x; 0 means 1; 1 / temperature */
+    rdk_type bias_type;
+    const void *bias;     /* NULL, or rows x cols added to scale * x */
+    int64_t bias_stride;  /* elements between rows: cols or more, or 0 for one row for all */
+    const int64_t *visible; /* NULL, or how many columns of each row take part, 0 to cols */
+    float *lse;             /* NULL, or one log-sum-exp per row */
+} rdk_softmax_desc;
+
+RDK_API rdk_status rdk_softmax(const rdk_softmax_desc *desc);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,227 @@
+/* The arithmetic contract's constants and scalar vocabulary (docs/arithmetic.md).
+ *
+ * Everything here is exact or rounds once per operation written; nothing depends on the CPU. */
+#ifndef RDK_CONTRACT_H
+#define RDK_CONTRACT_H
+
+#include <float.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "rootdk/rootdk.h"
+
+#if FLT_EVAL_METHOD != 0
+#error "rootdk needs float arithmetic in float precision (on 32-bit x86: -msse2 -mfpmath=sse)"
+#endif
+#ifdef __FAST_MATH__
+#error "rootdk promises bits: -ffast-math is not for it"
+#endif
+
+/* ---- Constants ------------------------------------------------------------------------------ */
+
+#define RDK_LANES 16  /* virtual lanes of a sum */
+#define RDK_BLOCK 128 /* elements between two foldings of the lanes into a double */
+
+#define RDK_LOG2E 0x1.71547652b82fep+0 /* log2(e), nearest double */
+#define RDK_LN2 0x1.62e42fefa39efp-1   /* ln(2), nearest double */
+#define RDK_LOG2E_HI 0x1.715476p+0f    /* log2(e), nearest float */
+#define RDK_LOG2E_LO 0x1.4ae0cp-26f    /* log2(e) - RDK_LOG2E_HI, nearest float; positive: +-inf stays */
+
+#define RDK_MAGIC 0x1.8p+23f /* t + MAGIC has rint(t) in its low mantissa bits, for |t| < 2^22 */
+
+#define RDK_HOT 0x1p+16f      /* a row whose maximum lies in +-HOT takes the float path */
+#define RDK_ABSENT -0x1p+20f  /* a bias (base 2) this low takes its column out */
+#define RDK_FLUSH -100        /* weights below 2^FLUSH are +0, so that none is subnormal */
+
+/* 2^f - 1 = f * (A1 + A2 f + ... + A6 f^5) on |f| <= 0.5 + 2^-8. */
+#define RDK_A1 0x1.62e430p-1f
+#define RDK_A2 0x1.ebfbe0p-3f
+#define RDK_A3 0x1.c6af6cp-5f
+#define RDK_A4 0x1.3b29d8p-7f
+#define RDK_A5 0x1.6016c8p-10f
+#define RDK_A6 0x1.4748aep-13f
+
+/* ---- Bits ----------------------------------------------------------------------------------- */
+
+static inline uint32_t rdk_bits(float v) {
+    uint32_t u;
+    memcpy(&u, &v, sizeof u);
+    return u;
+}
+
+static inline float rdk_float(uint32_t u) {
+    float v;
+    memcpy(&v, &u, sizeof v);
+    return v;
+}
+
+static inline uint64_t rdk_bits64(double v) {
+    uint64_t u;
+    memcpy(&u, &v, sizeof u);
+    return u;
+}
+
+static inline double rdk_double(uint64_t u) {
+    double v;
+    memcpy(&v, &u, sizeof v);
+    return v;
+}
+
+/* ---- One rounding ----------------------------------------------------------------------------- */
+
+#if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
+static inline float rdk_fma(float a, float b, float c) {
+    return __builtin_fmaf(a, b, c);
+}
+#else
+/* The product is exact in double. The sum is rounded to odd, so that rounding it again, to float,
+ * rounds as if there had been no first time. */
+static inline float rdk_fma(float a, float b, float c) {
+    double p = (double)a * b;
+    double s = p + c;
+    double c_seen = s - p;
+    double lost = (p - (s - c_seen)) + (c - c_seen);
+    uint64_t u = rdk_bits64(s);
+    bool inexact = (lost > 0) | (lost < 0); /* false also where s is not finite and lost is NaN */
+    bool towards_zero = (lost > 0) != (s > 0);
+    u += (inexact & ~u & 1) * (towards_zero ? (uint64_t)-1 : 1);
+    return (float)rdk_double(u);
+}
+#endif
+
+/* ---- Element types ---------------------------------------------------------------------------- */
+
+static inline int rdk_type_size(rdk_type type) {
+    return type == RDK_F32 ? 4 : 2;
+}
+
+static inline float rdk_f16_to_f32(uint16_t h) {
+    uint32_t sign = (uint32_t)(h & 0x8000) << 16, rest = h & 0x7fff;
+    if (rest >= 0x7c00) /* inf, NaN */
+        return rdk_float(sign | 0x7f800000 | (rest & 0x3ff) << 13);
+    if (rest < 0x400) /* zero, subnormal: an exact product */
+        return rdk_float(sign | rdk_bits((float)rest * 0x1p-24f));
+    return rdk_float(sign | ((rest << 13) + (112u << 23)));
+}
+
+static inline uint16_t rdk_f32_to_f16(float v) {
+    uint32_t u = rdk_bits(v), sign = u >> 16 & 0x8000, rest = u & 0x7fffffff;
+    if (rest > 0x7f800000)
+        return 0x7e00;
+    if (rest >= 0x477ff000) /* 65520 and more round to inf */
+        return (uint16_t)(sign | 0x7c00);
+    if (rest < 0x38800000) /* below 2^-14: let an addition round to multiples of 2^-24 */
+        return (uint16_t)(sign | (rdk_bits(rdk_float(rest) + 0.5f) - rdk_bits(0.5f)));
+    return (uint16_t)(sign | ((rest + 0xfff + (rest >> 13 & 1) - (112u << 23)) >> 13));
+}
+
+static inline float rdk_bf16_to_f32(uint16_t h) {
+    return rdk_float((uint32_t)h << 16);
+}
+
+static inline uint16_t rdk_f32_to_bf16(float v) {
+    uint32_t u = rdk_bits(v);
+    if ((u & 0x7fffffff) > 0x7f800000)
+        return 0x7fc0;
+    return (uint16_t)((u + 0x7fff + (u >> 16 & 1)) >> 16);
+}
+
+/* Element i of an array of `type` at p, which needs no alignment. */
+static inline float rdk_load(const void *p, rdk_type type, int64_t i) {
+    float v;
+    uint16_t h;
+    if (type == RDK_F32) {
+        memcpy(&v, (const char *)p + i * 4, 4);
+        return v;
+    }
+    memcpy(&h, (const char *)p + i * 2, 2);
+    return type == RDK_F16 ? rdk_f16_to_f32(h) : rdk_bf16_to_f32(h);
+}
+
+/* Rounds to nearest even; every NaN becomes the canonical one. */
+static inline void rdk_store(void *p, rdk_type type, int64_t i, float v) {
+    if (type == RDK_F32) {
+        if (v != v)
+            v = rdk_float(0x7fc00000);
+        memcpy((char *)p + i * 4, &v, 4);
+        return;
+    }
+    uint16_t h = type == RDK_F16 ? rdk_f32_to_f16(v) : rdk_f32_to_bf16(v);
+    memcpy((char *)p + i * 2, &h, 2);
+}
+
+/* ---- Scale, bias, weight ------------------------------------------------------------------------ */
+
+typedef struct rdk_scale {
+    double c2;    /* scale * log2(e) */
+    float ch, cl; /* c2 = ch + cl, nearly */
+} rdk_scale;
+
+static inline rdk_scale rdk_split_scale(float c) {
+    rdk_scale s;
+    s.c2 = (double)c * RDK_LOG2E;
+    s.ch = (float)s.c2;
+    s.cl = (float)(s.c2 - s.ch);
+    return s;
+}
+
+/* A bias in base 2. */
+static inline float rdk_bias2(float bias) {
+    return rdk_fma(bias, RDK_LOG2E_HI, bias * RDK_LOG2E_LO);
+}
+
+/* 2^k for k in -126 .. 127. */
+static inline float rdk_pow2(int k) {
+    return rdk_float((uint32_t)(k + 127) << 23);
+}
+
+/* 2^f * 2^k, for |f| a little over 0.5 at most and k in FLUSH .. 1. */
+static inline float rdk_exp2(float f, int k) {
+    float g = rdk_fma(RDK_A6, f, RDK_A5);
+    float h = rdk_fma(RDK_A4, f, RDK_A3);
+    float i = rdk_fma(RDK_A2, f, RDK_A1);
+    float f2 = f * f;
+    h = rdk_fma(g, f2, h);
+    i = rdk_fma(h, f2, i);
+    float s = rdk_pow2(k);
+    return rdk_fma(i, f * s, s);
+}
+
+/* The 16 lanes of a block, in double: i and i + 8, i and i + 4, i and i + 2, 0 and 1. */
+static inline double rdk_fold(const float lane[RDK_LANES]) {
+    double s[RDK_LANES];
+    for (int i = 0; i < RDK_LANES; i++)
+        s[i] = lane[i];
+    for (int half = RDK_LANES / 2; half > 0; half /= 2)
+        for (int i = 0; i < half; i++)
+            s[i] += s[i + half];
+    return s[0];
+}
+
+/* log2 of a positive normal double, by atanh: log2(m) = 2/ln(2) * (z + z^3/3 + ...), z = (m-1)/(m+1),
+ * with m in [2^-0.5, 2^0.5]. Additions, products and one quotient: the same bits everywhere. */
+static inline double rdk_log2(double l) {
+    static const double C[11] = {
+        /* 2 / ((2i + 1) ln 2), nearest doubles */
+        0x1.71547652b82fep+1, 0x1.ec709dc3a03fdp-1, 0x1.2776c50ef9bfep-1, 0x1.a61762a7aded9p-2,
+        0x1.484b13d7c02a9p-2, 0x1.0c9a84994022dp-2, 0x1.c68f568d31760p-3, 0x1.89f3b1694cffep-3,
+        0x1.5b9ac9b743f0dp-3, 0x1.3703c1f4d0ffep-3, 0x1.1964ec6fc9491p-3,
+    };
+    uint64_t u = rdk_bits64(l);
+    int k = (int)(u >> 52) - 1023;
+    double m = rdk_double((u & 0xfffffffffffff) | (uint64_t)1023 << 52);
+    if (m > 0x1.6a09e667f3bcdp+0) {
+        m = m * 0.5;
+        k = k + 1;
+    }
+    double z = (m - 1) / (m + 1);
+    double w = z * z;
+    double p = C[10];
+    for (int i = 9; i >= 0; i--)
+        p = p * w + C[i];
+    return k + z * p;
+}
+
+#endif

@@ -1,0 +1,7 @@
+/* The AVX2 kernels: one line each. */
+#include "kernels/softmax/softmax.h"
+
+void RDK_KERNEL(table, avx2)(rdk_table *t) {
+    t->isa = RDK_ISA_AVX2;
+    RDK_USE(t, softmax, SOFTMAX, avx2);
+}

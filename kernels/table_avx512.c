@@ -1,0 +1,7 @@
+/* The AVX512 kernels: one line each. */
+#include "kernels/softmax/softmax.h"
+
+void RDK_KERNEL(table, avx512)(rdk_table *t) {
+    t->isa = RDK_ISA_AVX512;
+    RDK_USE(t, softmax, SOFTMAX, avx512);
+}
