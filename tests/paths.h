@@ -1,0 +1,19 @@
+/* Every way this process can compute: the ISAs of this CPU, and foreign ones through SIMDe. */
+#ifndef RDK_PATHS_H
+#define RDK_PATHS_H
+
+#include "dispatch/dispatch.h"
+
+typedef struct path {
+    const char *name;        /* "avx2", "avx512 (SIMDe)" */
+    const char *executed_by; /* "native" or "SIMDe" */
+    rdk_table table;
+} path;
+
+#define RDK_MAX_PATHS 8
+
+/* Fills `paths`, scalar first, and returns how many there are. A path whose kernels are in the build
+ * but cannot run here is left out, with a line "SKIP: ..." on standard output. */
+int rdk_paths(path paths[RDK_MAX_PATHS]);
+
+#endif
