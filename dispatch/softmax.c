@@ -116,8 +116,8 @@ static rdk_status check_memory(const rdk_softmax_desc *d) {
     if (d->visible)
         in[VISIBLE] = (extent){(uintptr_t)d->visible, 1, d->rows * 8, 0};
 
-    bool in_place = d->y == d->x && d->y_type == d->x_type &&
-                    (d->y_stride == d->x_stride || d->rows <= 1);
+    bool in_place =
+        d->y == d->x && d->y_type == d->x_type && (d->y_stride == d->x_stride || d->rows <= 1);
     for (int i = 0; i < INPUTS; i++)
         if (overlap(&lse, &in[i]) || (!(i == X && in_place) && overlap(&y, &in[i])))
             return RDK_ERR_OVERLAP;

@@ -27,13 +27,14 @@
 #define RDK_LOG2E 0x1.71547652b82fep+0 /* log2(e), nearest double */
 #define RDK_LN2 0x1.62e42fefa39efp-1   /* ln(2), nearest double */
 #define RDK_LOG2E_HI 0x1.715476p+0f    /* log2(e), nearest float */
-#define RDK_LOG2E_LO 0x1.4ae0cp-26f    /* log2(e) - RDK_LOG2E_HI, nearest float; positive: +-inf stays */
+#define RDK_LOG2E_LO                                                                               \
+    0x1.4ae0cp-26f /* log2(e) - RDK_LOG2E_HI, nearest float; positive: +-inf stays */
 
 #define RDK_MAGIC 0x1.8p+23f /* t + MAGIC has rint(t) in its low mantissa bits, for |t| < 2^22 */
 
-#define RDK_HOT 0x1p+16f      /* a row whose maximum lies in +-HOT takes the float path */
-#define RDK_ABSENT -0x1p+20f  /* a bias (base 2) this low takes its column out */
-#define RDK_FLUSH -100        /* weights below 2^FLUSH are +0, so that none is subnormal */
+#define RDK_HOT 0x1p+16f     /* a row whose maximum lies in +-HOT takes the float path */
+#define RDK_ABSENT -0x1p+20f /* a bias (base 2) this low takes its column out */
+#define RDK_FLUSH -100       /* weights below 2^FLUSH are +0, so that none is subnormal */
 
 /* 2^f - 1 = f * (A1 + A2 f + ... + A6 f^5) on |f| <= 0.5 + 2^-8. */
 #define RDK_A1 0x1.62e430p-1f

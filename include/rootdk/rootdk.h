@@ -145,18 +145,20 @@ typedef struct rdk_softmax_desc {
     int64_t rows;          /* 0 or more */
     int64_t cols;          /* 0 to 2^31 */
 
-    const void *x;    /* rows x cols of x_type */
-    int64_t x_stride; /* elements between rows: cols or more, or 0 to read one row again and again */
-    void *y;          /* rows x cols of y_type; may be x itself if type and stride are equal */
+    const void *x; /* rows x cols of x_type */
+    int64_t
+        x_stride; /* elements between rows: cols or more, or 0 to read one row again and again */
+    void *y;      /* rows x cols of y_type; may be x itself if type and stride are equal */
     int64_t y_stride; /* elements between rows: cols or more */
     rdk_type x_type;
     rdk_type y_type;
 
-    const float *row_scale; /* NULL, or one scale per row, literally (0 is 0), in place of `scale` */
-    float scale;            /* multiplies x; 0 means 1; 1 / temperature */
+    const float
+        *row_scale; /* NULL, or one scale per row, literally (0 is 0), in place of `scale` */
+    float scale;    /* multiplies x; 0 means 1; 1 / temperature */
     rdk_type bias_type;
-    const void *bias;     /* NULL, or rows x cols added to scale * x */
-    int64_t bias_stride;  /* elements between rows: cols or more, or 0 for one row for all */
+    const void *bias;       /* NULL, or rows x cols added to scale * x */
+    int64_t bias_stride;    /* elements between rows: cols or more, or 0 for one row for all */
     const int64_t *visible; /* NULL, or how many columns of each row take part, 0 to cols */
     float *lse;             /* NULL, or one log-sum-exp per row */
 } rdk_softmax_desc;

@@ -177,8 +177,8 @@ RDK_INLINE f32x16 weight_at(const row *r, const weigher *w, rdk_type type, bool 
     return biased ? biased_weight(w, x, bias_at(r, j)) : weight(w, x);
 }
 
-RDK_INLINE f32x16 weight_first(const row *r, const weigher *w, rdk_type type, bool biased, int64_t j,
-                               int n) {
+RDK_INLINE f32x16 weight_first(const row *r, const weigher *w, rdk_type type, bool biased,
+                               int64_t j, int n) {
     f32x16 x = x_first(r, type, j, n);
     f32x16 e = biased ? biased_weight(w, x, bias_first(r, j, n)) : weight(w, x);
     return f32x16_select(b32x16_first(n), e, f32x16_set1(0));

@@ -98,7 +98,8 @@ RDK_INLINE void f32x16_store(void *p, f32x16 v) {
 
 RDK_INLINE f32x16 f32x16_load_f16(const void *p) {
     const __m128i *h = p;
-    return F32X16_BOTH(_mm256_cvtph_ps(_mm_loadu_si128(h)), _mm256_cvtph_ps(_mm_loadu_si128(h + 1)));
+    return F32X16_BOTH(_mm256_cvtph_ps(_mm_loadu_si128(h)),
+                       _mm256_cvtph_ps(_mm_loadu_si128(h + 1)));
 }
 
 RDK_INLINE void f32x16_store_f16(void *p, f32x16 v) {

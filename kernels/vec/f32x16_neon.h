@@ -100,7 +100,8 @@ RDK_INLINE b32x16 b32x16_first(int n) {
     static const uint32_t index[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
     uint32x4_t count = vdupq_n_u32((uint32_t)n);
     return (b32x16){{vcltq_u32(vld1q_u32(index), count), vcltq_u32(vld1q_u32(index + 4), count),
-                     vcltq_u32(vld1q_u32(index + 8), count), vcltq_u32(vld1q_u32(index + 12), count)}};
+                     vcltq_u32(vld1q_u32(index + 8), count),
+                     vcltq_u32(vld1q_u32(index + 12), count)}};
 }
 
 /* ---- Memory: by bytes, since pointers need no alignment ------------------------------------------ */

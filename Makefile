@@ -1,0 +1,31 @@
+# Short names for the usual jobs; the work is in tools/ and meson.build. `make help` lists them.
+DEPS = $(or $(RDK_DEPS_DIR),build/deps)
+RELEASE = --buildtype=release -Dtests=disabled -Dbench=disabled
+
+# Two jobs at once would both run the set-up; each job uses all cores by itself.
+.NOTPARALLEL:
+# ninja would look for a jobserver that it cannot reach through meson.
+unexport MAKEFLAGS
+.PHONY: all test bench format clean help
+
+all: ## build the library in build/release (the default)
+	@tools/setup.sh build
+	@. $(DEPS)/env && { test -f build/release/build.ninja || $$MESON setup build/release $(RELEASE); } && $$MESON compile -C build/release
+
+test: ## run the whole test matrix
+	@tools/setup.sh test
+	@tools/test.sh
+
+bench: ## run the benchmarks
+	@tools/setup.sh bench
+	@tools/bench.sh
+
+format: ## format the sources in place
+	@tools/setup.sh format
+	@git ls-files '*.c' '*.h' '*.cc' '*.cpp' | xargs clang-format -i
+
+clean: ## remove what was built, keep the downloaded parts
+	rm -rf build/release build/test build/bench $(DEPS)/env
+
+help: ## print this list
+	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile

@@ -1,0 +1,247 @@
+#!/bin/sh
+# Provides what a job needs: tools/setup.sh build | test | bench | format
+#
+# Looks for commands and headers, installs only the Debian packages that are missing, and does
+# nothing when nothing is. It leaves $RDK_DEPS_DIR (build/deps by default) with
+#   env            which meson, ninja and python3 to run; the Makefile and tools/ read it
+#   include/       for `test`: greatest.h and simde/, one include directory for both
+set -eu
+
+job=${1:-build}
+case $job in
+    build | test | bench | format) ;;
+    *) echo "usage: tools/setup.sh build|test|bench|format" >&2; exit 2 ;;
+esac
+
+cd "$(dirname "$0")/.."
+deps=${RDK_DEPS_DIR:-build/deps}
+mkdir -p "$deps"
+deps=$(cd "$deps" && pwd)
+
+greatest_file="fzy_1.0.orig.tar.gz 80257fd74579e13438b05edf50dcdc8cf0cdb1870b4a2bc5967bd1fdbed1facf"
+greatest_hash=4ecd1c1c1b1d2cd7f0c8b0c9d87f92030b9ef7910da3a8197076b17d13076940
+simde_file="libsimde-dev_0.8.2-3_all.deb \
+277dcde3fb84223b7026174042646e236da42adce2fcb77031807ede8166a51e"
+
+# ---- programs and headers ---------------------------------------------------------------------
+
+# at_least WANTED GOT: compares dotted version numbers.
+at_least() {
+    [ "$(printf '%s\n%s\n' "$1" "$2" | sort -t. -k1,1n -k2,2n -k3,3n | head -n 1)" = "$1" ]
+}
+
+# pick NAME WANTED: prints the first NAME in PATH that runs and is new enough. The first one in PATH
+# may be a version manager's shim that only says that nothing is behind it.
+pick() {
+    old_ifs=$IFS
+    IFS=:
+    for dir in $PATH:/usr/bin; do
+        [ -x "$dir/$1" ] || continue
+        got=$("$dir/$1" --version 2>/dev/null | sed 's/^Python //; s/[^0-9.].*//; q')
+        if [ -n "$got" ] && at_least "$2" "$got"; then
+            IFS=$old_ifs
+            echo "$dir/$1"
+            return 0
+        fi
+    done
+    IFS=$old_ifs
+    return 1
+}
+
+# Starting these takes longer than everything else here, so the answer is kept. A variable that stays
+# empty is a program that is missing.
+find_runners() {
+    MESON='' NINJA='' PYTHON=''
+    if [ -f "$deps/env" ]; then . "$deps/env"; fi
+    if [ -x "$MESON" ] && [ -x "$NINJA" ] && [ -x "$PYTHON" ]; then return 0; fi
+    PYTHON=$(pick python3 3.7) || PYTHON=''
+    NINJA=$(pick ninja 1.8.2) || NINJA=''
+    MESON=$(pick meson 1.0.1) || MESON=''
+    if [ -z "$MESON" ] || [ -z "$NINJA" ] || [ -z "$PYTHON" ]; then return 0; fi
+    printf "MESON='%s'\nNINJA='%s'\nPYTHON='%s'\nexport MESON NINJA PYTHON\n" \
+        "$MESON" "$NINJA" "$PYTHON" > "$deps/env.$$"
+    mv "$deps/env.$$" "$deps/env"
+}
+
+have() { command -v "$1"; }
+have_headers() { have "$1" && printf '#include <math.h>\n#include <stdio.h>\n' | "$1" -E -; }
+have_c_compiler() {
+    for compiler in ${CC:-} cc gcc clang; do
+        have_headers "$compiler" && return 0
+    done
+    return 1
+}
+have_clang() { have clang && at_least 14 "$(clang -dumpversion)"; }
+have_benchmark() { pkg-config --exists benchmark; }
+
+# need PACKAGES WHAT CHECK...: notes both when CHECK fails.
+packages='' wanted=''
+need() {
+    need_packages=$1 need_what=$2
+    shift 2
+    "$@" > /dev/null 2>&1 && return 0
+    packages="$packages $need_packages"
+    wanted="$wanted
+  $need_what"
+}
+
+look() {
+    packages='' wanted=''
+    case $job in
+        test) need "gcc libc6-dev" "gcc and the C library's headers" have_headers gcc ;;
+        *) need "gcc libc6-dev" "a C compiler and the C library's headers" have_c_compiler ;;
+    esac
+    need pkg-config "pkg-config" have pkg-config
+    find_runners
+    need python3 "python3 >= 3.7" test -n "$PYTHON"
+    need ninja-build "ninja >= 1.8.2" test -n "$NINJA"
+    need meson "meson >= 1.0.1" test -n "$MESON"
+    case $job in
+        test)
+            need g++ "g++" have g++
+            need clang "clang >= 14" have_clang
+            need binutils "nm (binutils)" have nm
+            need qemu-user "qemu-aarch64 (QEMU user mode)" have qemu-aarch64
+            need "gcc-aarch64-linux-gnu libc6-dev-arm64-cross" \
+                "aarch64-linux-gnu-gcc and its C library's headers" \
+                have_headers aarch64-linux-gnu-gcc
+            ;;
+        bench)
+            need g++ "g++" have g++
+            need libbenchmark-dev "Google Benchmark >= 1.7 (found by pkg-config)" have_benchmark
+            ;;
+        format)
+            need clang-format "clang-format >= 14" have clang-format
+            ;;
+    esac
+}
+
+# How to become root: nothing, sudo, or "no" when there is no way.
+if [ "$(id -u)" = 0 ]; then
+    root=''
+elif command -v sudo > /dev/null; then
+    root=sudo
+else
+    root=no
+fi
+
+# Once per run: a second update would find nothing new. A foreign source that does not answer is no
+# reason to stop; the installation says what is really missing.
+updated=no
+update_lists() {
+    [ $updated = no ] && [ "$root" != no ] || return 0
+    updated=yes
+    $root apt-get -qq update >> "$deps/apt.log" 2>&1 || true
+}
+
+install() {
+    command -v apt-get > /dev/null && [ "$root" != no ] || return 0
+    echo "setup: installing$packages"
+    : > "$deps/apt.log"
+    update_lists
+    # shellcheck disable=SC2086 # a list of words
+    $root env DEBIAN_FRONTEND=noninteractive apt-get -qq -y -o DPkg::Lock::Timeout=300 \
+        -o Dpkg::Use-Pty=0 --no-install-recommends install $packages >> "$deps/apt.log" 2>&1 ||
+        grep '^E:' "$deps/apt.log" | head -n 5 >&2
+}
+
+look
+if [ -n "$packages" ]; then
+    install
+    look
+fi
+if [ -n "$packages" ]; then
+    printf 'setup: missing for "%s":%s\nDebian packages:%s\n' "$job" "$wanted" "$packages" >&2
+    exit 1
+fi
+
+# ---- headers for the tests ---------------------------------------------------------------------
+# Both come from the mirror that this machine's apt uses; what arrives is trusted by its hash alone.
+# A file in include/ without a stamp was put there by hand and is left alone.
+
+# is_there FILE STAMP HASH
+is_there() {
+    [ -f "$1" ] && { [ ! -f "$2" ] || [ "$(cat "$2")" = "$3" ]; }
+}
+
+hash_is() {
+    [ -f "$1" ] && echo "$2  $1" | sha256sum -c --status -
+}
+
+mirror() {
+    apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Component: main' \
+        'Origin: Debian' 'Label: Debian' | head -n 1
+}
+
+# fetch DIRECTORY FILE HASH: leaves FILE in the cache, verified.
+fetch() {
+    hash_is "$cache/$2" "$3" && return 0
+    rm -f "$cache/$2"
+    helper=/usr/lib/apt/apt-helper
+    [ -x $helper ] || return 1
+    uri=$(mirror)
+    # A system image often comes without package lists; then apt cannot name its mirror yet.
+    [ -n "$uri" ] || { update_lists && uri=$(mirror); }
+    [ -n "$uri" ] || return 1
+    # apt checks the hash too. Its own user cannot write to our cache, hence the sandbox option.
+    $helper -qq -o APT::Sandbox::User=root download-file "${uri%/}/$1/$2" "$cache/$2.$$" \
+        "SHA256:$3" > /dev/null && mv "$cache/$2.$$" "$cache/$2"
+    rm -f "$cache/$2.$$" "$cache/$2.$$.FAILED"
+    hash_is "$cache/$2" "$3"
+}
+
+provide_greatest() {
+    # shellcheck disable=SC2086 # two words
+    set -- $greatest_file
+    is_there "$deps/include/greatest.h" "$deps/greatest.stamp" "$2" && return 0
+    fetch pool/main/f/fzy "$1" "$2" || return 1
+    tar -xzf "$cache/$1" -C "$scratch" fzy-1.0/deps/greatest/greatest.h || return 1
+    hash_is "$scratch/fzy-1.0/deps/greatest/greatest.h" $greatest_hash || return 1
+    mv "$scratch/fzy-1.0/deps/greatest/greatest.h" "$deps/include/greatest.h"
+    echo "$2" > "$deps/greatest.stamp"
+}
+
+# clang has __mmask64 as unsigned long long and refuses a second typedef to another type.
+patch_simde() {
+    types=$1/x86/avx512/types.h
+    if grep -q 'typedef uint64_t __mmask64;' "$types"; then
+        sed 's/typedef uint64_t __mmask64;/typedef unsigned long long __mmask64;/' "$types" \
+            > "$types.new" && mv "$types.new" "$types"
+    fi
+    grep -q 'typedef unsigned long long __mmask64;' "$types" &&
+        ! grep -q 'typedef uint64_t __mmask64;' "$types"
+}
+
+provide_simde() {
+    # shellcheck disable=SC2086 # two words
+    set -- $simde_file
+    if is_there "$deps/include/simde/x86/avx512.h" "$deps/simde.stamp" "$2"; then
+        patch_simde "$deps/include/simde"
+        return
+    fi
+    fetch pool/main/s/simde "$1" "$2" || return 1
+    dpkg-deb -x "$cache/$1" "$scratch/simde" || return 1
+    patch_simde "$scratch/simde/usr/include/simde" || return 1
+    rm -rf "$deps/include/simde"
+    mv "$scratch/simde/usr/include/simde" "$deps/include/simde"
+    echo "$2" > "$deps/simde.stamp"
+}
+
+if [ "$job" = test ]; then
+    # The cache outlives the tree, so that a second clone needs no network.
+    cache=${XDG_CACHE_HOME:-${HOME:-$deps}/.cache}/rootdk
+    mkdir -p "$cache" 2> /dev/null && [ -w "$cache" ] || { cache=$deps/cache && mkdir -p "$cache"; }
+    scratch=$deps/scratch.$$
+    trap 'rm -rf "$scratch"' EXIT
+    mkdir -p "$deps/include" "$scratch"
+    absent=''
+    provide_greatest || absent="$absent
+  greatest.h 1.3.1"
+    provide_simde || absent="$absent
+  simde/ (SIMDe 0.8.2)"
+    if [ -n "$absent" ]; then
+        printf 'setup: cannot get these; put them in %s by hand (docs/building.md):%s\n' \
+            "$deps/include" "$absent" >&2
+        exit 1
+    fi
+fi

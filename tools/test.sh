@@ -1,0 +1,107 @@
+#!/bin/sh
+# Runs the test matrix: tools/test.sh [VARIANT...]
+#
+# A variant is one compiler at one setting, built in build/test/VARIANT. The last line printed is
+# `N passed, N failed, N skipped` over everything that ran; the exit code is 1 if anything failed,
+# did not build, or nothing ran. tools/setup.sh test must have run before.
+set -eu
+
+# The longest first, so that no core waits for one at the end.
+variants="gcc-O2 aarch64-gcc aarch64-clang gcc-asan gcc-O0 clang-O0 clang-O3 gcc-O3 clang-O2"
+
+cd "$(dirname "$0")/.."
+env=${RDK_DEPS_DIR:-build/deps}/env
+[ -f "$env" ] || { echo "test.sh: run tools/setup.sh test first" >&2; exit 2; }
+. "$env"
+
+# settings VARIANT: sets cc, options, and slower, the factor on the time limits of the tests.
+settings() {
+    slower=1
+    case $1 in
+        gcc-O2) cc=gcc options="-Doptimization=2 -Dcases=200000" slower=10 ;;
+        gcc-O*) cc=gcc options="-Doptimization=${1#gcc-O} -Dcases=20000" ;;
+        clang-O*) cc=clang options="-Doptimization=${1#clang-O} -Dcases=20000" ;;
+        # gcc, because its sanitizer runtimes always come with it.
+        gcc-asan)
+            cc=gcc slower=5
+            options="-Doptimization=1 -Db_sanitize=address,undefined -Db_lundef=false -Dcases=20000"
+            ;;
+        aarch64-gcc) cc=aarch64-linux-gnu-gcc ;;
+        aarch64-clang) cc=clang ;;
+    esac
+    case $1 in
+        aarch64-*)
+            slower=10
+            options="--cross-file tools/cross/$1.ini -Doptimization=2 -Dcases=20000"
+            ;;
+    esac
+    options="$options -Ddebug=true -Dtests=enabled -Dbench=disabled -Dwerror=true"
+    # meson.build looks in build/deps by itself.
+    [ -z "${RDK_DEPS_DIR:-}" ] || options="$options -Ddeps_dir=$(cd "$RDK_DEPS_DIR" && pwd)"
+}
+
+# configure DIR: an existing directory is kept if it can be, since its objects may still be good.
+configure() {
+    # shellcheck disable=SC2086 # lists of words
+    if [ -f "$1/build.ninja" ] && "$MESON" setup --reconfigure "$1" $options; then
+        return 0
+    fi
+    rm -rf "$1"
+    # shellcheck disable=SC2086
+    "$MESON" setup "$1" $options
+}
+
+# steps DIR: sets stage to the step that failed, or to "done" when all tests were started.
+steps() {
+    stage=setup
+    configure "$1" || return 0
+    stage=compile
+    "$MESON" compile -C "$1" -j "$RDK_JOBS" || return 0
+    stage="done"
+    rm -f "$1/meson-logs/testlog.json"
+    # The exit code is not needed: tools/count.py reads what each test did.
+    "$MESON" test -C "$1" --no-rebuild --print-errorlogs --num-processes 1 \
+        --timeout-multiplier "$slower" || true
+}
+
+run_variant() {
+    # A variant says itself what it is built with.
+    unset CFLAGS CXXFLAGS CPPFLAGS LDFLAGS
+    export ASAN_OPTIONS=halt_on_error=1:abort_on_error=1
+    export UBSAN_OPTIONS=halt_on_error=1:abort_on_error=1:print_stacktrace=1
+    settings "$1"
+    case $1 in
+        aarch64-*) unset CC CXX ;;
+        clang-*) export CC=clang CXX=clang++ ;;
+        gcc-*) export CC=gcc CXX=g++ ;;
+    esac
+    start=$(date +%s)
+    rm -f "build/test/$1.status"
+    steps "build/test/$1" > "build/test/$1.log" 2>&1 < /dev/null
+    version=$("$cc" -dumpfullversion 2> /dev/null || "$cc" -dumpversion 2> /dev/null) || version='?'
+    echo "$stage $(($(date +%s) - start)) $cc $version" > "build/test/$1.status"
+    "$PYTHON" tools/count.py variant "$1"
+}
+
+if [ "${1:-}" = --one ]; then
+    run_variant "$2"
+    exit 0
+fi
+
+for name in "$@"; do
+    case " $variants " in
+        *" $name "*) ;;
+        *) echo "test.sh: no variant \"$name\"; there are: $variants" >&2; exit 2 ;;
+    esac
+done
+# shellcheck disable=SC2086
+[ $# -gt 0 ] || set -- $variants
+
+# One variant per core; with fewer variants than cores each compiles on several.
+cores=$(nproc)
+RDK_JOBS=$((cores > $# ? cores / $# : 1))
+export RDK_JOBS
+mkdir -p build/test
+for name in "$@"; do rm -f "build/test/$name.status"; done
+printf '%s\n' "$@" | xargs -n 1 -P "$cores" sh tools/test.sh --one || true
+exec "$PYTHON" tools/count.py total "$@"
