@@ -37,12 +37,12 @@
 #define RDK_FLUSH -100       /* weights below 2^FLUSH are +0, so that none is subnormal */
 
 /* 2^f - 1 = f * (A1 + A2 f + ... + A6 f^5) on |f| <= 0.5 + 2^-8. */
-#define RDK_A1 0x1.62e430p-1f
-#define RDK_A2 0x1.ebfbe0p-3f
-#define RDK_A3 0x1.c6af6cp-5f
-#define RDK_A4 0x1.3b29d8p-7f
-#define RDK_A5 0x1.6016c8p-10f
-#define RDK_A6 0x1.4748aep-13f
+#define RDK_A1 0x1.62e43p-1f
+#define RDK_A2 0x1.ebfbb6p-3f
+#define RDK_A3 0x1.c6aeacp-5f
+#define RDK_A4 0x1.3b4128p-7f
+#define RDK_A5 0x1.5f7c36p-10f
+#define RDK_A6 0x1.3812c2p-13f
 
 /* ---- Bits ----------------------------------------------------------------------------------- */
 
@@ -178,16 +178,15 @@ static inline float rdk_pow2(int k) {
     return rdk_float((uint32_t)(k + 127) << 23);
 }
 
-/* 2^f * 2^k, for |f| a little over 0.5 at most and k in FLUSH .. 1. */
+/* 2^f * 2^k, for |f| a little over 0.5 at most and k in FLUSH .. 1: the last product is exact. */
 static inline float rdk_exp2(float f, int k) {
-    float g = rdk_fma(RDK_A6, f, RDK_A5);
-    float h = rdk_fma(RDK_A4, f, RDK_A3);
-    float i = rdk_fma(RDK_A2, f, RDK_A1);
-    float f2 = f * f;
-    h = rdk_fma(g, f2, h);
-    i = rdk_fma(h, f2, i);
-    float s = rdk_pow2(k);
-    return rdk_fma(i, f * s, s);
+    float i = RDK_A6;
+    i = rdk_fma(i, f, RDK_A5);
+    i = rdk_fma(i, f, RDK_A4);
+    i = rdk_fma(i, f, RDK_A3);
+    i = rdk_fma(i, f, RDK_A2);
+    i = rdk_fma(i, f, RDK_A1);
+    return rdk_fma(i, f, 1) * rdk_pow2(k);
 }
 
 /* The 16 lanes of a block, in double: i and i + 8, i and i + 4, i and i + 2, 0 and 1. */

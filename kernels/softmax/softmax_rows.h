@@ -1,83 +1,41 @@
 /* Softmax over f32x16: the row code that every vector ISA compiles. Included by softmax_<isa>.c after
  * its vocabulary; gives softmax_rows(). The arithmetic is docs/arithmetic.md, as in softmax_scalar.c.
  *
- * Rows go in groups, each phase over the whole group: maxima; references; weights and sums;
- * normalisation. A row's phases hang on each other by long latencies (reduce, divide), those of its
- * neighbours do not, so the group keeps the core busy where a single short row would wait. */
+ * Rows go in groups, each phase over the whole group: maxima; references; weights and sums; what is
+ * written. A row's phases hang on each other by long latencies (reduce, divide), those of its neighbours
+ * do not, so the group keeps the core busy where a single short row would wait.
+ *
+ * Types and flags are constants in every function marked RDK_INLINE; the static functions around them
+ * choose the instance once per group. */
 #include "kernels/contract.h"
 #include "kernels/softmax/softmax.h"
 #include "kernels/vec/f32x16_types.h"
 
 enum {
-    GROUP = 16,           /* rows of a group at most: the lanes of a vector of row statistics */
-    GROUP_COLUMNS = 8192, /* columns of a group, roughly: x and y of one stay in L1 or near it */
-    KEEP = 2048,          /* weights of a row kept in float when y is narrower */
+    GROUP = 16,           /* rows of a group at most */
+    GROUP_COLUMNS = 4096, /* columns of a group, roughly: its x and y stay in L1 */
+    KEEP = 4096,          /* weights kept in float where y is narrower */
 };
 
-/* A row on its way through the phases. */
 typedef struct row {
     const char *x, *bias;
     char *y;
-    rdk_type x_type, bias_type, y_type;
-    int64_t visible;
+    int64_t index, visible;
     rdk_scale scale;
+    char *keep; /* where the weights wait to be normalised; NULL if they are not kept */
     float M;
-    double l, log2_l;
+    double l;
 } row;
 
-/* The constants of a row's weights, in registers as far as they go. */
-typedef struct weigher {
-    f32x16 ch, cl, flush_below;
-    i32x16 exponent_offset;
-} weigher;
+typedef struct group {
+    const rdk_softmax_desc *d;
+    rdk_scale scale; /* of every row, unless each has its own */
+    float *kept;     /* room for the weights of a group, or NULL */
+    int count;
+    row rows[GROUP];
+} group;
 
-RDK_INLINE weigher weigher_of(const row *r) {
-    return (weigher){
-        .ch = f32x16_set1(r->scale.ch),
-        .cl = f32x16_set1(r->scale.cl),
-        .flush_below = f32x16_set1(RDK_MAGIC + (r->M + RDK_FLUSH)),
-        .exponent_offset = i32x16_set1((int32_t)((uint32_t)(127 - (int)r->M) << 23)),
-    };
-}
-
-/* What is left of a weight once u = MAGIC + n and f are known: 2^(n - M) * 2^f, or +0 far below. */
-RDK_INLINE f32x16 weigh(const weigher *w, f32x16 u, f32x16 f) {
-    f32x16 g = f32x16_fma(f32x16_set1(RDK_A6), f, f32x16_set1(RDK_A5));
-    f32x16 h = f32x16_fma(f32x16_set1(RDK_A4), f, f32x16_set1(RDK_A3));
-    f32x16 i = f32x16_fma(f32x16_set1(RDK_A2), f, f32x16_set1(RDK_A1));
-    f32x16 f2 = f32x16_mul(f, f);
-    h = f32x16_fma(g, f2, h);
-    i = f32x16_fma(h, f2, i);
-    f32x16 s = f32x16_pow2(u, w->exponent_offset);
-    f32x16 e = f32x16_fma(i, f32x16_mul(f, s), s);
-    return f32x16_zero_where(f32x16_lt(u, w->flush_below), e);
-}
-
-RDK_INLINE f32x16 weight(const weigher *w, f32x16 x) {
-    f32x16 u = f32x16_fma(x, w->ch, f32x16_set1(RDK_MAGIC));
-    f32x16 minus_n = f32x16_sub(f32x16_set1(RDK_MAGIC), u);
-    f32x16 f = f32x16_fma(x, w->ch, minus_n);
-    return weigh(w, u, f32x16_fma(x, w->cl, f));
-}
-
-RDK_INLINE f32x16 bias2(f32x16 bias) {
-    f32x16 low = f32x16_mul(bias, f32x16_set1(RDK_LOG2E_LO));
-    return f32x16_fma(bias, f32x16_set1(RDK_LOG2E_HI), low);
-}
-
-RDK_INLINE b32x16 is_absent(f32x16 b) {
-    return f32x16_le(b, f32x16_set1(RDK_ABSENT));
-}
-
-RDK_INLINE f32x16 biased_weight(const weigher *w, f32x16 x, f32x16 bias) {
-    f32x16 b = bias2(bias);
-    f32x16 u = f32x16_add(f32x16_fma(x, w->ch, b), f32x16_set1(RDK_MAGIC));
-    f32x16 minus_n = f32x16_sub(f32x16_set1(RDK_MAGIC), u);
-    f32x16 f = f32x16_add(f32x16_fma(x, w->ch, minus_n), b);
-    return f32x16_zero_where(is_absent(b), weigh(w, u, f32x16_fma(x, w->cl, f)));
-}
-
-/* ---- Where the elements are ---------------------------------------------------------------------- */
+/* ---- Elements ------------------------------------------------------------------------------------ */
 
 RDK_INLINE f32x16 x_at(const row *r, rdk_type type, int64_t j) {
     return f32x16_load_as(r->x + j * rdk_type_size(type), type);
@@ -87,354 +45,471 @@ RDK_INLINE f32x16 x_first(const row *r, rdk_type type, int64_t j, int n) {
     return f32x16_load_first_as(r->x + j * rdk_type_size(type), type, n);
 }
 
-/* A bias of another type than f32 costs a branch that is always the same. */
-RDK_INLINE f32x16 bias_at(const row *r, int64_t j) {
-    return f32x16_load_as(r->bias + j * rdk_type_size(r->bias_type), r->bias_type);
+/* A bias in base 2. Its type is no constant: that costs a branch, always the same. */
+RDK_INLINE f32x16 bias2(f32x16 bias) {
+    f32x16 low = f32x16_mul(bias, f32x16_set1(RDK_LOG2E_LO));
+    return f32x16_fma(bias, f32x16_set1(RDK_LOG2E_HI), low);
 }
 
-RDK_INLINE f32x16 bias_first(const row *r, int64_t j, int n) {
-    return f32x16_load_first_as(r->bias + j * rdk_type_size(r->bias_type), r->bias_type, n);
+RDK_INLINE f32x16 bias_at(const row *r, rdk_type type, int64_t j) {
+    return f32x16_load_as(r->bias + j * rdk_type_size(type), type);
+}
+
+RDK_INLINE f32x16 bias_first(const row *r, rdk_type type, int64_t j, int n) {
+    return f32x16_load_first_as(r->bias + j * rdk_type_size(type), type, n);
+}
+
+RDK_INLINE b32x16 is_absent(f32x16 b) {
+    return f32x16_le(b, f32x16_set1(RDK_ABSENT));
 }
 
 /* ---- Phase 1: maxima ----------------------------------------------------------------------------- */
 
-/* fl(max(x) * ch) = max(fl(x * ch)) for ch > 0, since rounding is monotonous: one operation each. */
+/* What a row's elements tell before their weights: the largest, and whether any is NaN, which a sum
+ * shows at no cost. (A sum of +inf and -inf, or one that overflows, cries wolf: such a row goes to the
+ * reference as well.) */
+typedef struct seen {
+    f32x16 max, sum;
+} seen;
+
+RDK_INLINE seen seen_nothing(void) {
+    return (seen){f32x16_set1(-INFINITY), f32x16_set1(0)};
+}
+
+RDK_INLINE seen see(seen s, f32x16 t) {
+    return (seen){f32x16_max(s.max, t), f32x16_add(s.sum, t)};
+}
+
+RDK_INLINE seen see_first(seen s, f32x16 t, int n) {
+    b32x16 first = b32x16_first(n);
+    return (seen){f32x16_max(s.max, f32x16_select(first, t, s.max)),
+                  f32x16_add(s.sum, f32x16_select(first, t, f32x16_set1(0)))};
+}
+
+RDK_INLINE seen see_both(seen a, seen b) {
+    return (seen){f32x16_max(a.max, b.max), f32x16_add(a.sum, b.sum)};
+}
+
+/* The maximum, or +inf to say: not for the float path. */
+RDK_INLINE float largest(seen s) {
+    return f32x16_has_nan(s.sum) ? INFINITY : f32x16_max_lanes(s.max);
+}
+
+/* fl(max(x) * ch) = max(fl(x * ch)) for ch > 0, since rounding is monotonous: one operation less. */
 RDK_INLINE float max_logit(const row *r, rdk_type type) {
-    f32x16 low = f32x16_set1(-INFINITY), m0 = low, m1 = low, m2 = low, m3 = low;
+    seen s0 = seen_nothing(), s1 = s0;
     int64_t j = 0;
-    for (; j + 64 <= r->visible; j += 64) {
-        m0 = f32x16_max(m0, x_at(r, type, j));
-        m1 = f32x16_max(m1, x_at(r, type, j + 16));
-        m2 = f32x16_max(m2, x_at(r, type, j + 32));
-        m3 = f32x16_max(m3, x_at(r, type, j + 48));
+    for (; j + 32 <= r->visible; j += 32) {
+        s0 = see(s0, x_at(r, type, j));
+        s1 = see(s1, x_at(r, type, j + 16));
     }
-    for (; j + 16 <= r->visible; j += 16)
-        m0 = f32x16_max(m0, x_at(r, type, j));
+    if (j + 16 <= r->visible) {
+        s0 = see(s0, x_at(r, type, j));
+        j += 16;
+    }
     if (j < r->visible) {
         int n = (int)(r->visible - j);
-        m1 = f32x16_max(m1, f32x16_select(b32x16_first(n), x_first(r, type, j, n), low));
+        s1 = see_first(s1, x_first(r, type, j, n), n);
     }
-    m0 = f32x16_max(f32x16_max(m0, m1), f32x16_max(m2, m3));
-    return f32x16_max_lanes(m0) * r->scale.ch;
+    return largest(see_both(s0, s1)) * r->scale.ch;
 }
 
 /* For ch <= 0, product by product. */
 RDK_INLINE float max_product(const row *r, rdk_type type) {
-    f32x16 low = f32x16_set1(-INFINITY), m = low, ch = f32x16_set1(r->scale.ch);
+    f32x16 ch = f32x16_set1(r->scale.ch);
+    seen s = seen_nothing();
     int64_t j = 0;
     for (; j + 16 <= r->visible; j += 16)
-        m = f32x16_max(m, f32x16_mul(x_at(r, type, j), ch));
+        s = see(s, f32x16_mul(x_at(r, type, j), ch));
     if (j < r->visible) {
         int n = (int)(r->visible - j);
-        f32x16 t = f32x16_mul(x_first(r, type, j, n), ch);
-        m = f32x16_max(m, f32x16_select(b32x16_first(n), t, low));
+        s = see_first(s, f32x16_mul(x_first(r, type, j, n), ch), n);
     }
-    return f32x16_max_lanes(m);
+    return largest(s);
 }
 
-typedef struct maxima {
-    f32x16 logit, bias;
-} maxima;
-
-RDK_INLINE maxima max_biased(maxima m, f32x16 x, f32x16 bias, f32x16 ch) {
-    f32x16 b = bias2(bias), t = f32x16_fma(x, ch, b);
-    t = f32x16_select(is_absent(b), f32x16_set1(-INFINITY), t);
-    return (maxima){f32x16_max(m.logit, t), f32x16_max(m.bias, b)};
+RDK_INLINE f32x16 present_logit(f32x16 x, f32x16 b, f32x16 ch) {
+    return f32x16_select(is_absent(b), f32x16_set1(-INFINITY), f32x16_fma(x, ch, b));
 }
 
-/* With a bias. If a bias is so large that the row is cold, though its logits are not, says +inf. */
-RDK_INLINE float max_biased_logit(const row *r, rdk_type type) {
-    f32x16 low = f32x16_set1(-INFINITY), ch = f32x16_set1(r->scale.ch);
-    maxima m = {low, low};
+/* With a bias; one above HOT makes the row cold, though its logits may not be. */
+RDK_INLINE float max_biased_logit(const row *r, rdk_type type, rdk_type bias_type) {
+    f32x16 ch = f32x16_set1(r->scale.ch), bias_max = f32x16_set1(-INFINITY);
+    seen s = seen_nothing();
     int64_t j = 0;
-    for (; j + 16 <= r->visible; j += 16)
-        m = max_biased(m, x_at(r, type, j), bias_at(r, j), ch);
+    for (; j + 16 <= r->visible; j += 16) {
+        f32x16 b = bias2(bias_at(r, bias_type, j));
+        s = see(s, present_logit(x_at(r, type, j), b, ch));
+        bias_max = f32x16_max(bias_max, b);
+    }
     if (j < r->visible) {
         int n = (int)(r->visible - j);
-        f32x16 bias = f32x16_select(b32x16_first(n), bias_first(r, j, n), low);
-        m = max_biased(m, x_first(r, type, j, n), bias, ch);
+        f32x16 b = bias2(bias_first(r, bias_type, j, n));
+        s = see_first(s, present_logit(x_first(r, type, j, n), b, ch), n);
+        bias_max = f32x16_max(bias_max, f32x16_select(b32x16_first(n), b, bias_max));
     }
-    float T = f32x16_max_lanes(m.logit);
-    return T > -INFINITY && f32x16_max_lanes(m.bias) > RDK_HOT ? INFINITY : T;
+    float T = largest(s);
+    return T > -INFINITY && f32x16_max_lanes(bias_max) > RDK_HOT ? INFINITY : T;
 }
 
-RDK_INLINE float max_of_type(const row *r, rdk_type type) {
-    if (r->bias)
-        return max_biased_logit(r, type);
-    return r->scale.ch > 0 ? max_logit(r, type) : max_product(r, type);
+RDK_INLINE void maxima_as(const group *g, rdk_type type, float T[GROUP]) {
+    for (int i = 0; i < g->count; i++) {
+        const row *r = &g->rows[i];
+        if (!isfinite(r->scale.ch))
+            T[i] = INFINITY;
+        else if (r->bias)
+            T[i] = max_biased_logit(r, type, g->d->bias_type);
+        else
+            T[i] = r->scale.ch > 0 ? max_logit(r, type) : max_product(r, type);
+    }
 }
 
-static float row_max(const row *r) {
-    if (r->x_type == RDK_F32)
-        return max_of_type(r, RDK_F32);
-    return r->x_type == RDK_F16 ? max_of_type(r, RDK_F16) : max_of_type(r, RDK_BF16);
+static void maxima(const group *g, float T[GROUP]) {
+    if (g->d->x_type == RDK_F32)
+        maxima_as(g, RDK_F32, T);
+    else if (g->d->x_type == RDK_F16)
+        maxima_as(g, RDK_F16, T);
+    else
+        maxima_as(g, RDK_BF16, T);
 }
 
-/* ---- Phase 3: weights and their sum ------------------------------------------------------------------ */
+/* ---- Phase 2: references -------------------------------------------------------------------------- */
 
-RDK_INLINE f32x16 weight_at(const row *r, const weigher *w, rdk_type type, bool biased, int64_t j) {
-    f32x16 x = x_at(r, type, j);
-    return biased ? biased_weight(w, x, bias_at(r, j)) : weight(w, x);
+/* Gives every row its M and closes the ranks over rows that are cold, hold a NaN or have no finite
+ * scale: those go to the reference. */
+static void choose_references(group *g, const float T[GROUP]) {
+    int hot = 0;
+    for (int i = 0; i < g->count; i++) {
+        row *r = &g->rows[i];
+        if (T[i] > RDK_HOT || (T[i] > -INFINITY && T[i] < -RDK_HOT)) {
+            rdk_softmax_row_scalar(g->d, r->index);
+            continue;
+        }
+        r->M = T[i] < -RDK_HOT ? -RDK_HOT : (T[i] + RDK_MAGIC) - RDK_MAGIC;
+        if (hot != i)
+            g->rows[hot] = *r;
+        hot++;
+    }
+    g->count = hot;
 }
 
-RDK_INLINE f32x16 weight_first(const row *r, const weigher *w, rdk_type type, bool biased,
-                               int64_t j, int n) {
-    f32x16 x = x_first(r, type, j, n);
-    f32x16 e = biased ? biased_weight(w, x, bias_first(r, j, n)) : weight(w, x);
+/* ---- Phase 3: weights and their sums ------------------------------------------------------------------ */
+
+typedef struct weigher {
+    f32x16 ch, cl, magic; /* magic = MAGIC - M */
+} weigher;
+
+RDK_INLINE weigher weigher_of(const row *r) {
+    return (weigher){f32x16_set1(r->scale.ch), f32x16_set1(r->scale.cl),
+                     f32x16_set1(RDK_MAGIC - r->M)};
+}
+
+#define EACH                                                                                       \
+    RDK_UNROLL                                                                                     \
+    for (int v = 0; v < n; v++)
+
+/* Turns n vectors of x, with biases b or NULL, into weights, all in step: a weight is a chain of a dozen
+ * operations, each waiting for the last, and a core looks ahead too little to mix chains that follow one
+ * another. No lane is NaN or +inf; one that is -inf has u = -inf and is cleared at the end. */
+RDK_INLINE void weigh(const weigher *w, f32x16 *x, const f32x16 *b, int n) {
+    f32x16 u[F32X16_IN_FLIGHT], f[F32X16_IN_FLIGHT], p[F32X16_IN_FLIGHT];
+    EACH u[v] =
+        b ? f32x16_add(f32x16_fma(x[v], w->ch, b[v]), w->magic) : f32x16_fma(x[v], w->ch, w->magic);
+    EACH f[v] = f32x16_sub(w->magic, u[v]);
+    EACH f[v] = f32x16_fma(x[v], w->ch, f[v]);
+    if (b)
+        EACH f[v] = f32x16_add(f[v], b[v]);
+    EACH f[v] = f32x16_fma(x[v], w->cl, f[v]);
+    f32x16 a = f32x16_step_constant(RDK_A6), c = f32x16_step_constant(RDK_A5);
+    EACH p[v] = f32x16_fma(a, f[v], c);
+    c = f32x16_step_constant(RDK_A4);
+    EACH p[v] = f32x16_fma(p[v], f[v], c);
+    c = f32x16_step_constant(RDK_A3);
+    EACH p[v] = f32x16_fma(p[v], f[v], c);
+    c = f32x16_step_constant(RDK_A2);
+    EACH p[v] = f32x16_fma(p[v], f[v], c);
+    c = f32x16_step_constant(RDK_A1);
+    EACH p[v] = f32x16_fma(p[v], f[v], c);
+    c = f32x16_step_constant(1);
+    EACH p[v] = f32x16_fma(p[v], f[v], c);
+    c = f32x16_step_constant(RDK_MAGIC + RDK_FLUSH - 1);
+    EACH p[v] = f32x16_times_pow2(p[v], u[v]);
+    EACH x[v] = f32x16_keep_above(p[v], u[v], c);
+    if (b)
+        EACH x[v] = f32x16_zero_where(is_absent(b[v]), x[v]);
+}
+
+/* What an instance of the weight loops is made for. */
+typedef struct kind {
+    rdk_type x_type, bias_type;
+    bool biased, keeps;
+} kind;
+
+/* Adds the weights of n vectors of columns from j on to the lanes, in order. */
+RDK_INLINE f32x16 add_weights(const row *r, const weigher *w, kind k, int64_t j, int n,
+                              f32x16 lanes) {
+    f32x16 e[F32X16_IN_FLIGHT], b[F32X16_IN_FLIGHT];
+    EACH e[v] = x_at(r, k.x_type, j + RDK_LANES * v);
+    if (k.biased)
+        EACH b[v] = bias2(bias_at(r, k.bias_type, j + RDK_LANES * v));
+    weigh(w, e, k.biased ? b : NULL, n);
+    EACH lanes = f32x16_add(lanes, e[v]);
+    if (k.keeps)
+        EACH f32x16_store(r->keep + (j + RDK_LANES * v) * 4, e[v]);
+    return lanes;
+}
+
+/* The weights of the last n < 16 columns; +0 in the other lanes. */
+RDK_INLINE f32x16 last_weights(const row *r, const weigher *w, kind k, int64_t j, int n) {
+    f32x16 e = x_first(r, k.x_type, j, n), b = f32x16_set1(0);
+    if (k.biased)
+        b = bias2(bias_first(r, k.bias_type, j, n));
+    weigh(w, &e, k.biased ? &b : NULL, 1);
     return f32x16_select(b32x16_first(n), e, f32x16_set1(0));
+}
+
+RDK_INLINE f32x16 add_block(const row *r, const weigher *w, kind k, int64_t j) {
+    enum { VECTORS = RDK_BLOCK / RDK_LANES };
+    f32x16 lanes = f32x16_set1(0);
+    RDK_UNROLL
+    for (int v = 0; v < VECTORS; v += F32X16_IN_FLIGHT) {
+        int n = VECTORS - v < F32X16_IN_FLIGHT ? VECTORS - v : F32X16_IN_FLIGHT;
+        lanes = add_weights(r, w, k, j + RDK_LANES * v, n, lanes);
+    }
+    return lanes;
+}
+
+RDK_INLINE f32x16 add_part_of_block(const row *r, const weigher *w, kind k, int64_t j) {
+    f32x16 lanes = f32x16_set1(0);
+    for (; j + 2 * RDK_LANES <= r->visible; j += 2 * RDK_LANES)
+        lanes = add_weights(r, w, k, j, 2, lanes);
+    if (j + RDK_LANES <= r->visible) {
+        lanes = add_weights(r, w, k, j, 1, lanes);
+        j += RDK_LANES;
+    }
+    if (j < r->visible) {
+        int n = (int)(r->visible - j);
+        f32x16 e = last_weights(r, w, k, j, n);
+        lanes = f32x16_add(lanes, e);
+        if (k.keeps)
+            f32x16_store_first_as(r->keep + j * 4, RDK_F32, e, n);
+    }
+    return lanes;
 }
 
 RDK_INLINE double fold(f32x16 lanes) {
     return f64x8_fold(f64x8_add(f64x8_low(lanes), f64x8_high(lanes)));
 }
 
-/* Sums the weights; keeps them in `keep`, unless that is NULL. */
-RDK_INLINE double sum_of_type(const row *r, rdk_type type, bool biased, char *keep) {
-    weigher w = weigher_of(r);
-    double l = 0;
-    int64_t j = 0;
-    while (j < r->visible) {
-        f32x16 lanes = f32x16_set1(0);
-        int64_t end = j + RDK_BLOCK < r->visible ? j + RDK_BLOCK : r->visible;
-        for (; j + 32 <= end; j += 32) {
-            f32x16 e0 = weight_at(r, &w, type, biased, j);
-            f32x16 e1 = weight_at(r, &w, type, biased, j + 16);
-            lanes = f32x16_add(f32x16_add(lanes, e0), e1);
-            if (keep) {
-                f32x16_store(keep + j * 4, e0);
-                f32x16_store(keep + j * 4 + 64, e1);
-            }
-        }
-        if (j + 16 <= end) {
-            f32x16 e = weight_at(r, &w, type, biased, j);
-            lanes = f32x16_add(lanes, e);
-            if (keep)
-                f32x16_store(keep + j * 4, e);
-            j += 16;
-        }
-        if (j < end) {
-            int n = (int)(end - j);
-            f32x16 e = weight_first(r, &w, type, biased, j, n);
-            lanes = f32x16_add(lanes, e);
-            if (keep)
-                f32x16_store_first_as(keep + j * 4, RDK_F32, e, n);
-            j = end;
-        }
-        l += fold(lanes);
+RDK_INLINE void sums_as(group *g, kind k) {
+    for (int i = 0; i < g->count; i++) {
+        row *r = &g->rows[i];
+        weigher w = weigher_of(r);
+        int64_t j = 0;
+        double l = 0;
+        for (; j + RDK_BLOCK <= r->visible; j += RDK_BLOCK)
+            l += fold(add_block(r, &w, k, j));
+        if (j < r->visible)
+            l += fold(add_part_of_block(r, &w, k, j));
+        r->l = l;
     }
-    return l;
 }
 
-static double sum_f32(const row *r, char *keep) {
-    return keep ? sum_of_type(r, RDK_F32, false, keep) : sum_of_type(r, RDK_F32, false, NULL);
+RDK_INLINE void sums_of_type(group *g, rdk_type type, bool keeps) {
+    if (g->d->bias)
+        sums_as(g, (kind){type, g->d->bias_type, true, keeps});
+    else
+        sums_as(g, (kind){type, RDK_F32, false, keeps});
 }
 
-static double sum_f16(const row *r, char *keep) {
-    return sum_of_type(r, RDK_F16, false, keep);
+static void sums_kept(group *g) {
+    if (g->d->x_type == RDK_F32)
+        sums_of_type(g, RDK_F32, true);
+    else if (g->d->x_type == RDK_F16)
+        sums_of_type(g, RDK_F16, true);
+    else
+        sums_of_type(g, RDK_BF16, true);
 }
 
-static double sum_bf16(const row *r, char *keep) {
-    return sum_of_type(r, RDK_BF16, false, keep);
+static void sums_alone(group *g) {
+    if (g->d->x_type == RDK_F32)
+        sums_of_type(g, RDK_F32, false);
+    else if (g->d->x_type == RDK_F16)
+        sums_of_type(g, RDK_F16, false);
+    else
+        sums_of_type(g, RDK_BF16, false);
 }
 
-static double sum_biased(const row *r, char *keep) {
-    return sum_of_type(r, r->x_type, true, keep);
-}
+/* ---- Phase 4: what is written ------------------------------------------------------------------------ */
 
-static double row_sum(const row *r, char *keep) {
-    if (r->bias)
-        return sum_biased(r, keep);
-    if (r->x_type == RDK_F32)
-        return sum_f32(r, keep);
-    return r->x_type == RDK_F16 ? sum_f16(r, keep) : sum_bf16(r, keep);
-}
-
-/* ---- Phase 5: what is written ------------------------------------------------------------------------ */
-
-RDK_INLINE void normalise_to(const row *r, rdk_type type, const char *keep) {
+RDK_INLINE void normalise_as(const row *r, rdk_type type) {
     f32x16 inv = f32x16_set1((float)(1 / r->l));
     int size = rdk_type_size(type);
     int64_t j = 0;
-    for (; j + 32 <= r->visible; j += 32) {
-        f32x16 y0 = f32x16_mul(f32x16_load(keep + j * 4), inv);
-        f32x16 y1 = f32x16_mul(f32x16_load(keep + j * 4 + 64), inv);
+    for (; j + 2 * RDK_LANES <= r->visible; j += 2 * RDK_LANES) {
+        f32x16 y0 = f32x16_mul(f32x16_load(r->keep + j * 4), inv);
+        f32x16 y1 = f32x16_mul(f32x16_load(r->keep + j * 4 + 64), inv);
         f32x16_store_as(r->y + j * size, type, y0);
-        f32x16_store_as(r->y + j * size + 16 * size, type, y1);
+        f32x16_store_as(r->y + (j + RDK_LANES) * size, type, y1);
     }
-    if (j + 16 <= r->visible) {
-        f32x16_store_as(r->y + j * size, type, f32x16_mul(f32x16_load(keep + j * 4), inv));
-        j += 16;
+    if (j + RDK_LANES <= r->visible) {
+        f32x16_store_as(r->y + j * size, type, f32x16_mul(f32x16_load(r->keep + j * 4), inv));
+        j += RDK_LANES;
     }
     if (j < r->visible) {
         int n = (int)(r->visible - j);
-        f32x16 e = f32x16_load_first(keep + j * 4, n);
+        f32x16 e = f32x16_load_first(r->keep + j * 4, n);
         f32x16_store_first_as(r->y + j * size, type, f32x16_mul(e, inv), n);
     }
 }
 
-static void normalise(const row *r, const char *keep) {
-    if (r->y_type == RDK_F32)
-        normalise_to(r, RDK_F32, keep);
-    else if (r->y_type == RDK_F16)
-        normalise_to(r, RDK_F16, keep);
+static void normalise(const row *r, rdk_type y_type) {
+    if (y_type == RDK_F32)
+        normalise_as(r, RDK_F32);
+    else if (y_type == RDK_F16)
+        normalise_as(r, RDK_F16);
     else
-        normalise_to(r, RDK_BF16, keep);
+        normalise_as(r, RDK_BF16);
 }
 
 /* For a row too long to keep: its weights once more. */
-RDK_INLINE void weigh_again(const row *r, bool biased) {
+static void weigh_again(const row *r, kind k, rdk_type y_type) {
     weigher w = weigher_of(r);
     f32x16 inv = f32x16_set1((float)(1 / r->l));
-    int size = rdk_type_size(r->y_type);
+    int size = rdk_type_size(y_type);
     int64_t j = 0;
-    for (; j + 16 <= r->visible; j += 16) {
-        f32x16 e = weight_at(r, &w, r->x_type, biased, j);
-        f32x16_store_as(r->y + j * size, r->y_type, f32x16_mul(e, inv));
+    for (; j + RDK_LANES <= r->visible; j += RDK_LANES) {
+        f32x16 e = x_at(r, k.x_type, j);
+        if (k.biased) {
+            f32x16 b = bias2(bias_at(r, k.bias_type, j));
+            weigh(&w, &e, &b, 1);
+        } else {
+            weigh(&w, &e, NULL, 1);
+        }
+        f32x16_store_as(r->y + j * size, y_type, f32x16_mul(e, inv));
     }
     if (j < r->visible) {
         int n = (int)(r->visible - j);
-        f32x16 e = weight_first(r, &w, r->x_type, biased, j, n);
-        f32x16_store_first_as(r->y + j * size, r->y_type, f32x16_mul(e, inv), n);
+        f32x16 e = last_weights(r, &w, k, j, n);
+        f32x16_store_first_as(r->y + j * size, y_type, f32x16_mul(e, inv), n);
     }
 }
 
 typedef struct logger {
     f64x8 c2, log2e, M, log2_l, ln2;
+    bool biased;
 } logger;
 
-RDK_INLINE f64x8 log_half(const logger *k, f64x8 x, f64x8 bias, bool biased) {
+RDK_INLINE f64x8 log_half(const logger *k, f64x8 x, f64x8 bias) {
     f64x8 t = f64x8_mul(x, k->c2);
-    if (biased)
+    if (k->biased)
         t = f64x8_add(t, f64x8_mul(bias, k->log2e));
     return f64x8_mul(f64x8_sub(f64x8_sub(t, k->M), k->log2_l), k->ln2);
 }
 
-RDK_INLINE f32x16 log_weight(const logger *k, f32x16 x, f32x16 bias, bool biased) {
-    f32x16 y = f32x16_narrow(log_half(k, f64x8_low(x), f64x8_low(bias), biased),
-                             log_half(k, f64x8_high(x), f64x8_high(bias), biased));
-    return biased ? f32x16_select(is_absent(bias2(bias)), f32x16_set1(-INFINITY), y) : y;
+RDK_INLINE f32x16 log_weight(const logger *k, f32x16 x, f32x16 bias) {
+    f32x16 y = f32x16_narrow(log_half(k, f64x8_low(x), f64x8_low(bias)),
+                             log_half(k, f64x8_high(x), f64x8_high(bias)));
+    return k->biased ? f32x16_select(is_absent(bias2(bias)), f32x16_set1(-INFINITY), y) : y;
 }
 
-RDK_INLINE void log_weights(const row *r, bool biased) {
-    logger k = {f64x8_set1(r->scale.c2), f64x8_set1(RDK_LOG2E), f64x8_set1(r->M),
-                f64x8_set1(r->log2_l), f64x8_set1(RDK_LN2)};
+static void log_weights(const row *r, kind k, rdk_type y_type, double log2_l) {
+    logger c = {f64x8_set1(r->scale.c2), f64x8_set1(RDK_LOG2E), f64x8_set1(r->M),
+                f64x8_set1(log2_l),      f64x8_set1(RDK_LN2),   k.biased};
     f32x16 none = f32x16_set1(0);
-    int size = rdk_type_size(r->y_type);
+    int size = rdk_type_size(y_type);
     int64_t j = 0;
-    for (; j + 16 <= r->visible; j += 16) {
-        f32x16 x = x_at(r, r->x_type, j), bias = biased ? bias_at(r, j) : none;
-        f32x16_store_as(r->y + j * size, r->y_type, log_weight(&k, x, bias, biased));
+    for (; j + RDK_LANES <= r->visible; j += RDK_LANES) {
+        f32x16 x = x_at(r, k.x_type, j), bias = k.biased ? bias_at(r, k.bias_type, j) : none;
+        f32x16_store_as(r->y + j * size, y_type, log_weight(&c, x, bias));
     }
     if (j < r->visible) {
         int n = (int)(r->visible - j);
-        f32x16 x = x_first(r, r->x_type, j, n), bias = biased ? bias_first(r, j, n) : none;
-        f32x16_store_first_as(r->y + j * size, r->y_type, log_weight(&k, x, bias, biased), n);
+        f32x16 x = x_first(r, k.x_type, j, n);
+        f32x16 bias = k.biased ? bias_first(r, k.bias_type, j, n) : none;
+        f32x16_store_first_as(r->y + j * size, y_type, log_weight(&c, x, bias), n);
     }
 }
 
-/* Columns from .. to of y are all v, which is not NaN, or the canonical NaN in every type. */
-static void fill(const row *r, int64_t from, int64_t to, float v) {
-    int size = rdk_type_size(r->y_type);
-    char whole[64];
-    for (int i = 0; i < RDK_LANES; i++)
-        rdk_store(whole, r->y_type, i, v);
+/* Columns from .. to of y are all v. */
+static void fill(char *y, rdk_type type, int64_t from, int64_t to, float v) {
+    int size = rdk_type_size(type);
+    f32x16 whole = f32x16_set1(v);
     for (; from + RDK_LANES <= to; from += RDK_LANES)
-        memcpy(r->y + from * size, whole, (size_t)(RDK_LANES * size));
+        f32x16_store_as(y + from * size, type, whole);
     if (from < to)
-        rdk_copy_few(r->y + from * size, whole, (int)(to - from) * size);
+        f32x16_store_first_as(y + from * size, type, whole, (int)(to - from));
+}
+
+/* l is no NaN here: rows that hold one went to the reference. */
+static void write_row(const rdk_softmax_desc *d, const row *r) {
+    bool something = r->l > 0, wants_log = d->lse || d->mode == RDK_LOG_SOFTMAX;
+    double log2_l = something && wants_log ? rdk_log2(r->l) : 0;
+    if (d->lse) {
+        float lse = something ? (float)((r->M + log2_l) * RDK_LN2) : -INFINITY;
+        rdk_store(d->lse, RDK_F32, r->index, lse);
+    }
+    if (d->mode == RDK_SOFTMAX_LSE)
+        return;
+    kind k = {d->x_type, d->bias_type, d->bias != NULL, false};
+    float nothing = d->mode == RDK_LOG_SOFTMAX ? -INFINITY : 0;
+    if (!something)
+        fill(r->y, d->y_type, 0, r->visible, nothing);
+    else if (d->mode == RDK_LOG_SOFTMAX)
+        log_weights(r, k, d->y_type, log2_l);
+    else if (r->keep)
+        normalise(r, d->y_type);
+    else
+        weigh_again(r, k, d->y_type);
+    if (r->visible < d->cols)
+        fill(r->y, d->y_type, r->visible, d->cols, nothing);
 }
 
 /* ---- The walk ------------------------------------------------------------------------------------------ */
 
-RDK_INLINE row row_of(const rdk_softmax_desc *d, int64_t index, rdk_scale scale) {
-    row r = {
-        .x = (const char *)d->x + index * d->x_stride * rdk_type_size(d->x_type),
-        .x_type = d->x_type,
-        .bias_type = d->bias_type,
-        .y_type = d->y_type,
-        .visible = d->visible ? d->visible[index] : d->cols,
-        .scale = d->row_scale ? rdk_split_scale(d->row_scale[index]) : scale,
-    };
+static void enter_row(group *g, int64_t index) {
+    const rdk_softmax_desc *d = g->d;
+    row *r = &g->rows[g->count];
+    r->index = index;
+    r->x = (const char *)d->x + index * d->x_stride * rdk_type_size(d->x_type);
+    r->bias = NULL;
     if (d->bias)
-        r.bias = (const char *)d->bias + index * d->bias_stride * rdk_type_size(d->bias_type);
+        r->bias = (const char *)d->bias + index * d->bias_stride * rdk_type_size(d->bias_type);
+    r->visible = d->visible ? d->visible[index] : d->cols;
+    r->scale = d->row_scale ? rdk_split_scale(d->row_scale[index]) : g->scale;
+    r->y = r->keep = NULL;
     if (d->mode != RDK_SOFTMAX_LSE)
-        r.y = (char *)d->y + index * d->y_stride * rdk_type_size(d->y_type);
-    return r;
+        r->y = (char *)d->y + index * d->y_stride * rdk_type_size(d->y_type);
+    if (d->mode == RDK_SOFTMAX)
+        r->keep = d->y_type == RDK_F32 ? r->y
+                  : g->kept            ? (char *)(g->kept + g->count * d->cols)
+                                       : NULL;
+    g->count++;
 }
 
-/* Whether the float path may take the row; sets its M. */
-RDK_INLINE bool choose_reference(row *r, float T) {
-    if (T > RDK_HOT || (T > -INFINITY && T < -RDK_HOT))
-        return false;
-    r->M = T < -RDK_HOT ? -RDK_HOT : (T + RDK_MAGIC) - RDK_MAGIC;
-    return true;
-}
-
-RDK_INLINE void write_row(const rdk_softmax_desc *d, row *r, int64_t index, const char *keep) {
-    bool something = r->l > 0;
-    if (something && (d->lse || d->mode == RDK_LOG_SOFTMAX))
-        r->log2_l = rdk_log2(r->l);
-    if (d->lse) {
-        float lse = something ? (float)((r->M + r->log2_l) * RDK_LN2) : r->l == 0 ? -INFINITY : NAN;
-        rdk_store(d->lse, RDK_F32, index, lse);
-    }
-    if (d->mode == RDK_SOFTMAX_LSE)
-        return;
-    float nothing = d->mode == RDK_LOG_SOFTMAX ? -INFINITY : 0;
-    if (!something)
-        fill(r, 0, r->visible, r->l == 0 ? nothing : NAN);
-    else if (d->mode == RDK_LOG_SOFTMAX)
-        r->bias ? log_weights(r, true) : log_weights(r, false);
-    else if (keep)
-        normalise(r, keep);
-    else
-        r->bias ? weigh_again(r, true) : weigh_again(r, false);
-    fill(r, r->visible, d->cols, nothing);
-}
-
-/* Rows first .. first + count - 1, count <= GROUP; `kept` has room for their weights, or is NULL. */
-static void softmax_group(const rdk_softmax_desc *d, rdk_scale scale, int64_t first, int count,
-                          float *kept) {
-    row rows[GROUP];
-    char *keep[GROUP];
+static void run_group(group *g) {
     float T[GROUP];
-    int hot = 0; /* rows[0 .. hot) take the float path; which[] says which of the group they are */
-    int which[GROUP];
-
-    for (int i = 0; i < count; i++) {
-        rows[i] = row_of(d, first + i, scale);
-        T[i] = isfinite(rows[i].scale.ch) ? row_max(&rows[i]) : INFINITY;
-    }
-    for (int i = 0; i < count; i++) {
-        if (!choose_reference(&rows[i], T[i])) {
-            rdk_softmax_row_scalar(d, first + i);
-            continue;
-        }
-        rows[hot] = rows[i];
-        which[hot++] = i;
-    }
-    for (int i = 0; i < hot; i++) {
-        keep[i] = NULL;
-        if (d->mode == RDK_SOFTMAX)
-            keep[i] = d->y_type == RDK_F32 ? rows[i].y : kept ? (char *)(kept + i * d->cols) : NULL;
-        rows[i].l = row_sum(&rows[i], keep[i]);
-    }
-    for (int i = 0; i < hot; i++)
-        write_row(d, &rows[i], first + which[i], keep[i]);
+    maxima(g, T);
+    choose_references(g, T);
+    if (g->count && g->rows[0].keep)
+        sums_kept(g);
+    else
+        sums_alone(g);
+    for (int i = 0; i < g->count; i++)
+        write_row(g->d, &g->rows[i]);
+    g->count = 0;
 }
 
 static void softmax_rows(const rdk_softmax_desc *d) {
     float kept[KEEP];
-    bool narrow = d->mode == RDK_SOFTMAX && d->y_type != RDK_F32;
-    rdk_scale scale = rdk_split_scale(d->scale == 0 ? 1 : d->scale);
-    int64_t at_once = GROUP_COLUMNS / (d->cols + 1);
-    if (narrow && at_once * d->cols > KEEP)
-        at_once = KEEP / d->cols;
+    group g = {.d = d, .count = 0};
+    g.scale = rdk_split_scale(d->scale == 0 ? 1 : d->scale);
+    g.kept = d->cols <= KEEP ? kept : NULL;
+    int64_t at_once = d->cols ? GROUP_COLUMNS / d->cols : GROUP;
     at_once = at_once < 1 ? 1 : at_once > GROUP ? GROUP : at_once;
-    bool fits = at_once * d->cols <= KEEP;
-    for (int64_t first = 0; first < d->rows; first += at_once) {
-        int64_t left = d->rows - first;
-        int count = (int)(left < at_once ? left : at_once);
-        softmax_group(d, scale, first, count, narrow && fits ? kept : NULL);
+    for (int64_t r = 0; r < d->rows; r++) {
+        enter_row(&g, r);
+        if (g.count == at_once || r + 1 == d->rows)
+            run_group(&g);
     }
 }

@@ -29,21 +29,22 @@ static double logit2_at(const row *r, int64_t j) {
 
 static float hot_weight(const row *r, int64_t j) {
     float x = rdk_load(r->x, r->x_type, j), ch = r->scale.ch, cl = r->scale.cl;
+    float magic = RDK_MAGIC - (float)r->M; /* exact */
     float u, n, f;
     if (r->bias) {
         float b = bias2_at(r, j);
-        u = rdk_fma(x, ch, b) + RDK_MAGIC;
-        n = u - RDK_MAGIC;
+        u = rdk_fma(x, ch, b) + magic;
+        n = u - magic;
         f = rdk_fma(x, ch, -n) + b;
     } else {
-        u = rdk_fma(x, ch, RDK_MAGIC);
-        n = u - RDK_MAGIC;
+        u = rdk_fma(x, ch, magic);
+        n = u - magic;
         f = rdk_fma(x, ch, -n);
     }
     f = rdk_fma(x, cl, f);
-    if (n != n)
-        return n;
-    float k = n - (float)r->M;
+    float k = u - RDK_MAGIC; /* n - M */
+    if (k != k)
+        return k;
     return k < RDK_FLUSH ? 0 : rdk_exp2(f, (int)k);
 }
 

@@ -6,13 +6,12 @@
 
 #include "kernels/vec/inline.h"
 
+/* How many f32x16 to work on in step: six registers of eight lanes: their chains keep two FMA pipes busy, and the sixteen registers suffice. */
+#define F32X16_IN_FLIGHT 3
+
 typedef struct f32x16 {
     __m256 a, b; /* lanes 0-7, 8-15 */
 } f32x16;
-
-typedef struct i32x16 {
-    __m256i a, b;
-} i32x16;
 
 typedef struct b32x16 {
     __m256 a, b; /* all ones where true */
@@ -28,8 +27,12 @@ RDK_INLINE f32x16 f32x16_set1(float v) {
     return F32X16_BOTH(_mm256_set1_ps(v), _mm256_set1_ps(v));
 }
 
-RDK_INLINE i32x16 i32x16_set1(int32_t v) {
-    return (i32x16){_mm256_set1_epi32(v), _mm256_set1_epi32(v)};
+/* A constant that several vectors use in step: loaded once for all. Left alone, the compiler runs out of
+ * its sixteen registers and reads it from memory for each of them, and the loads become the limit. */
+RDK_INLINE f32x16 f32x16_step_constant(float v) {
+    __m256 held = _mm256_set1_ps(v);
+    __asm__ volatile("" : "+x"(held));
+    return F32X16_BOTH(held, held);
 }
 
 RDK_INLINE f32x16 f32x16_add(f32x16 x, f32x16 y) {
@@ -48,20 +51,29 @@ RDK_INLINE f32x16 f32x16_fma(f32x16 x, f32x16 y, f32x16 z) {
     return F32X16_BOTH(_mm256_fmadd_ps(x.a, y.a, z.a), _mm256_fmadd_ps(x.b, y.b, z.b));
 }
 
-/* VMAXPS gives its second operand where either is NaN. */
+/* With a NaN in either, one or the other. */
 RDK_INLINE f32x16 f32x16_max(f32x16 acc, f32x16 x) {
     return F32X16_BOTH(_mm256_max_ps(x.a, acc.a), _mm256_max_ps(x.b, acc.b));
 }
 
-RDK_INLINE f32x16 f32x16_pow2(f32x16 u, i32x16 offset) {
-    __m256i a = _mm256_slli_epi32(_mm256_castps_si256(u.a), 23);
-    __m256i b = _mm256_slli_epi32(_mm256_castps_si256(u.b), 23);
-    return F32X16_BOTH(_mm256_castsi256_ps(_mm256_add_epi32(a, offset.a)),
-                       _mm256_castsi256_ps(_mm256_add_epi32(b, offset.b)));
+/* p * 2^k where u = MAGIC + k, by adding k to the exponent. */
+RDK_INLINE __m256 rdk_times_pow2(__m256 p, __m256 u) {
+    __m256i k = _mm256_slli_epi32(_mm256_castps_si256(u), 23);
+    return _mm256_castsi256_ps(_mm256_add_epi32(_mm256_castps_si256(p), k));
 }
 
-RDK_INLINE b32x16 f32x16_lt(f32x16 x, f32x16 y) {
-    return (b32x16){_mm256_cmp_ps(x.a, y.a, _CMP_LT_OQ), _mm256_cmp_ps(x.b, y.b, _CMP_LT_OQ)};
+RDK_INLINE f32x16 f32x16_times_pow2(f32x16 p, f32x16 u) {
+    return F32X16_BOTH(rdk_times_pow2(p.a, u.a), rdk_times_pow2(p.b, u.b));
+}
+
+/* v where u > limit, else +0; u is not NaN and limit is positive, so integers compare as floats do. */
+RDK_INLINE __m256 rdk_keep_above(__m256 v, __m256 u, __m256 limit) {
+    __m256i above = _mm256_cmpgt_epi32(_mm256_castps_si256(u), _mm256_castps_si256(limit));
+    return _mm256_and_ps(_mm256_castsi256_ps(above), v);
+}
+
+RDK_INLINE f32x16 f32x16_keep_above(f32x16 v, f32x16 u, f32x16 limit) {
+    return F32X16_BOTH(rdk_keep_above(v.a, u.a, limit.a), rdk_keep_above(v.b, u.b, limit.b));
 }
 
 RDK_INLINE b32x16 f32x16_le(f32x16 x, f32x16 y) {
@@ -138,6 +150,12 @@ RDK_INLINE f32x16 f32x16_load_first(const void *p, int n) {
 }
 
 /* ---- Across lanes ------------------------------------------------------------------------------- */
+
+RDK_INLINE int f32x16_has_nan(f32x16 v) {
+    __m256 m =
+        _mm256_or_ps(_mm256_cmp_ps(v.a, v.a, _CMP_UNORD_Q), _mm256_cmp_ps(v.b, v.b, _CMP_UNORD_Q));
+    return _mm256_movemask_ps(m);
+}
 
 /* No lane is NaN. */
 RDK_INLINE float f32x16_max_lanes(f32x16 v) {

@@ -6,8 +6,10 @@
 
 #include "kernels/vec/inline.h"
 
+/* How many f32x16 to work on in step: vectors whose chains keep the FMA pipes busy. */
+#define F32X16_IN_FLIGHT 4
+
 typedef __m512 f32x16;
-typedef __m512i i32x16;
 typedef __mmask16 b32x16;
 typedef __m512d f64x8;
 
@@ -15,8 +17,9 @@ RDK_INLINE f32x16 f32x16_set1(float v) {
     return _mm512_set1_ps(v);
 }
 
-RDK_INLINE i32x16 i32x16_set1(int32_t v) {
-    return _mm512_set1_epi32(v);
+/* A constant that several vectors use in step: thirty-two registers hold them all. */
+RDK_INLINE f32x16 f32x16_step_constant(float v) {
+    return f32x16_set1(v);
 }
 
 RDK_INLINE f32x16 f32x16_add(f32x16 x, f32x16 y) {
@@ -35,18 +38,20 @@ RDK_INLINE f32x16 f32x16_fma(f32x16 x, f32x16 y, f32x16 z) {
     return _mm512_fmadd_ps(x, y, z);
 }
 
-/* VMAXPS gives its second operand where either is NaN. */
+/* With a NaN in either, one or the other. */
 RDK_INLINE f32x16 f32x16_max(f32x16 acc, f32x16 x) {
     return _mm512_max_ps(x, acc);
 }
 
-RDK_INLINE f32x16 f32x16_pow2(f32x16 u, i32x16 offset) {
-    return _mm512_castsi512_ps(
-        _mm512_add_epi32(_mm512_slli_epi32(_mm512_castps_si512(u), 23), offset));
+/* p * 2^k where u = MAGIC + k, by adding k to the exponent. */
+RDK_INLINE f32x16 f32x16_times_pow2(f32x16 p, f32x16 u) {
+    __m512i k = _mm512_slli_epi32(_mm512_castps_si512(u), 23);
+    return _mm512_castsi512_ps(_mm512_add_epi32(_mm512_castps_si512(p), k));
 }
 
-RDK_INLINE b32x16 f32x16_lt(f32x16 x, f32x16 y) {
-    return _mm512_cmp_ps_mask(x, y, _CMP_LT_OQ);
+/* v where u > limit, else +0; u is not NaN. */
+RDK_INLINE f32x16 f32x16_keep_above(f32x16 v, f32x16 u, f32x16 limit) {
+    return _mm512_maskz_mov_ps(_mm512_cmp_ps_mask(u, limit, _CMP_GT_OQ), v);
 }
 
 RDK_INLINE b32x16 f32x16_le(f32x16 x, f32x16 y) {
@@ -102,6 +107,10 @@ RDK_INLINE f32x16 f32x16_load_first(const void *p, int n) {
 }
 
 /* ---- Across lanes ------------------------------------------------------------------------------- */
+
+RDK_INLINE int f32x16_has_nan(f32x16 v) {
+    return _mm512_cmp_ps_mask(v, v, _CMP_UNORD_Q) != 0;
+}
 
 /* No lane is NaN. */
 RDK_INLINE float f32x16_max_lanes(f32x16 v) {

@@ -7,13 +7,12 @@
 
 #include "kernels/vec/inline.h"
 
+/* How many f32x16 to work on in step: eight registers of four lanes: their chains keep two FMA pipes busy. */
+#define F32X16_IN_FLIGHT 2
+
 typedef struct f32x16 {
     float32x4_t q[4]; /* lanes 0-3, 4-7, 8-11, 12-15 */
 } f32x16;
-
-typedef struct i32x16 {
-    int32x4_t q; /* all lanes are equal: only ever made by set1 */
-} i32x16;
 
 typedef struct b32x16 {
     uint32x4_t q[4]; /* all ones where true */
@@ -33,8 +32,9 @@ RDK_INLINE f32x16 f32x16_set1(float v) {
     return F32X16_EACH(q, q, q, q);
 }
 
-RDK_INLINE i32x16 i32x16_set1(int32_t v) {
-    return (i32x16){vdupq_n_s32(v)};
+/* A constant that several vectors use in step: thirty-two registers hold them all. */
+RDK_INLINE f32x16 f32x16_step_constant(float v) {
+    return f32x16_set1(v);
 }
 
 RDK_INLINE f32x16 f32x16_add(f32x16 x, f32x16 y) {
@@ -54,28 +54,31 @@ RDK_INLINE f32x16 f32x16_fma(f32x16 x, f32x16 y, f32x16 z) {
                        vfmaq_f32(z.q[2], x.q[2], y.q[2]), vfmaq_f32(z.q[3], x.q[3], y.q[3]));
 }
 
-/* FMAXNM would let a signalling NaN through. */
-RDK_INLINE float32x4_t rdk_max4(float32x4_t acc, float32x4_t x) {
-    return vbslq_f32(vcgtq_f32(x, acc), x, acc);
-}
-
+/* With a NaN in either, one or the other, or NaN. */
 RDK_INLINE f32x16 f32x16_max(f32x16 acc, f32x16 x) {
-    return F32X16_MAP2(rdk_max4, acc, x);
+    return F32X16_MAP2(vmaxq_f32, acc, x);
 }
 
-RDK_INLINE float32x4_t rdk_pow2x4(float32x4_t u, int32x4_t offset) {
-    int32x4_t shifted = vshlq_n_s32(vreinterpretq_s32_f32(u), 23);
-    return vreinterpretq_f32_s32(vaddq_s32(shifted, offset));
+/* p * 2^k where u = MAGIC + k, by adding k to the exponent. */
+RDK_INLINE float32x4_t rdk_times_pow2(float32x4_t p, float32x4_t u) {
+    int32x4_t k = vshlq_n_s32(vreinterpretq_s32_f32(u), 23);
+    return vreinterpretq_f32_s32(vaddq_s32(vreinterpretq_s32_f32(p), k));
 }
 
-RDK_INLINE f32x16 f32x16_pow2(f32x16 u, i32x16 offset) {
-    return F32X16_EACH(rdk_pow2x4(u.q[0], offset.q), rdk_pow2x4(u.q[1], offset.q),
-                       rdk_pow2x4(u.q[2], offset.q), rdk_pow2x4(u.q[3], offset.q));
+RDK_INLINE f32x16 f32x16_times_pow2(f32x16 p, f32x16 u) {
+    return F32X16_MAP2(rdk_times_pow2, p, u);
 }
 
-RDK_INLINE b32x16 f32x16_lt(f32x16 x, f32x16 y) {
-    return (b32x16){{vcltq_f32(x.q[0], y.q[0]), vcltq_f32(x.q[1], y.q[1]),
-                     vcltq_f32(x.q[2], y.q[2]), vcltq_f32(x.q[3], y.q[3])}};
+RDK_INLINE float32x4_t rdk_keep4(float32x4_t v, uint32x4_t where) {
+    return vreinterpretq_f32_u32(vandq_u32(vreinterpretq_u32_f32(v), where));
+}
+
+/* v where u > limit, else +0; u is not NaN. */
+RDK_INLINE f32x16 f32x16_keep_above(f32x16 v, f32x16 u, f32x16 limit) {
+    return F32X16_EACH(rdk_keep4(v.q[0], vcgtq_f32(u.q[0], limit.q[0])),
+                       rdk_keep4(v.q[1], vcgtq_f32(u.q[1], limit.q[1])),
+                       rdk_keep4(v.q[2], vcgtq_f32(u.q[2], limit.q[2])),
+                       rdk_keep4(v.q[3], vcgtq_f32(u.q[3], limit.q[3])));
 }
 
 RDK_INLINE b32x16 f32x16_le(f32x16 x, f32x16 y) {
@@ -88,12 +91,12 @@ RDK_INLINE f32x16 f32x16_select(b32x16 m, f32x16 yes, f32x16 no) {
                        vbslq_f32(m.q[2], yes.q[2], no.q[2]), vbslq_f32(m.q[3], yes.q[3], no.q[3]));
 }
 
-RDK_INLINE float32x4_t rdk_clear4(uint32x4_t m, float32x4_t v) {
-    return vreinterpretq_f32_u32(vbicq_u32(vreinterpretq_u32_f32(v), m));
+RDK_INLINE float32x4_t rdk_clear4(float32x4_t v, uint32x4_t where) {
+    return vreinterpretq_f32_u32(vbicq_u32(vreinterpretq_u32_f32(v), where));
 }
 
 RDK_INLINE f32x16 f32x16_zero_where(b32x16 m, f32x16 v) {
-    return F32X16_MAP2(rdk_clear4, m, v);
+    return F32X16_MAP2(rdk_clear4, v, m);
 }
 
 RDK_INLINE b32x16 b32x16_first(int n) {
@@ -178,10 +181,15 @@ RDK_INLINE f32x16 f32x16_load_first(const void *p, int n) {
 
 /* ---- Across lanes ------------------------------------------------------------------------------- */
 
+RDK_INLINE int f32x16_has_nan(f32x16 v) {
+    uint32x4_t a = vandq_u32(vceqq_f32(v.q[0], v.q[0]), vceqq_f32(v.q[1], v.q[1]));
+    uint32x4_t b = vandq_u32(vceqq_f32(v.q[2], v.q[2]), vceqq_f32(v.q[3], v.q[3]));
+    return vminvq_u32(vandq_u32(a, b)) == 0;
+}
+
 /* No lane is NaN. */
 RDK_INLINE float f32x16_max_lanes(f32x16 v) {
-    float32x4_t m = rdk_max4(rdk_max4(v.q[0], v.q[1]), rdk_max4(v.q[2], v.q[3]));
-    return vmaxvq_f32(m);
+    return vmaxvq_f32(vmaxq_f32(vmaxq_f32(v.q[0], v.q[1]), vmaxq_f32(v.q[2], v.q[3])));
 }
 
 /* ---- Doubles -------------------------------------------------------------------------------------- */

@@ -6,4 +6,11 @@
 
 #define RDK_INLINE static inline __attribute__((always_inline, unused))
 
+/* Before a loop of a few constant steps over registers. */
+#ifdef __clang__
+#define RDK_UNROLL _Pragma("clang loop unroll(full)")
+#else
+#define RDK_UNROLL _Pragma("GCC unroll 16")
+#endif
+
 #endif
