@@ -362,6 +362,25 @@ static int count_broken(const result *list, int count) {
     return broken;
 }
 
+/* Works of one size have the same limits: only the first is shown. */
+static bool size_is_new(const plan *p, int i) {
+    for (int j = 0; j < i; j++)
+        if (bytes_of(p->subjects[j].work) == bytes_of(p->subjects[i].work))
+            return false;
+    return true;
+}
+
+static void report_memory(const plan *p) {
+    for (int i = 0; i < p->subject_count; i++) {
+        const subject *s = &p->subjects[i];
+        double gigabytes = (double)bytes_of(s->work) / 1e9;
+        if (size_is_new(p, i))
+            printf("%-9s x of %5.1f MB: read %.1f GB/s, memcpy to y %.1f GB/s (read + written)\n",
+                   i ? "" : "memory", gigabytes * 1e3, gigabytes / best_read(s),
+                   2 * gigabytes / s->copy->best);
+    }
+}
+
 static void report_limits(const plan *p) {
     const char *comma = "";
     printf("samples   %d of each or fewer of slow ones, %g ms each, interleaved; the best counts\n",
@@ -373,12 +392,7 @@ static void report_limits(const plan *p) {
             comma = ", ";
         }
     printf("%s\n", *comma ? "" : "-");
-    for (int i = 0; i < p->subject_count; i++) {
-        const subject *s = &p->subjects[i];
-        double gigabytes = (double)bytes_of(s->work) / 1e9;
-        printf("%-10s%-22s read %.1f GB/s, memcpy %.1f GB/s\n", i ? "" : "memory", s->work->name,
-               gigabytes / best_read(s), 2 * gigabytes / s->copy->best);
-    }
+    report_memory(p);
 }
 
 /* ---- main ------------------------------------------------------------------------------------------------------- */
@@ -429,6 +443,10 @@ static int set_up(plan *p) {
 static int measure(plan *p) {
     result list[MAX_RESULTS];
     int wrong = set_up(p);
+    if (!p->subject_count) {
+        fprintf(stderr, "bench: no work has \"%s\" in its name\n", p->only);
+        return 2;
+    }
     if (shim_run(p->benches, (size_t)p->bench_count, p->sample_seconds)) {
         fprintf(stderr, "bench: samples are missing\n");
         return 1;
@@ -443,7 +461,7 @@ static int measure(plan *p) {
         fprintf(stderr, "bench: cannot write %s\n", p->json);
         return 1;
     }
-    return wrong || broken || !count;
+    return wrong || broken;
 }
 
 int main(int argc, char **argv) {

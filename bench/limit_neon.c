@@ -10,8 +10,8 @@ static volatile float half = 0.5f, one = 1;
 #define TIMES_24(STEP)                                                                             \
     TIMES_12(STEP)                                                                                 \
     STEP(12)                                                                                       \
-    STEP(13) STEP(14) STEP(15) STEP(16) STEP(17) STEP(18) STEP(19) STEP(20) STEP(21) STEP(22)      \
-        STEP(23)
+    STEP(13)                                                                                       \
+    STEP(14) STEP(15) STEP(16) STEP(17) STEP(18) STEP(19) STEP(20) STEP(21) STEP(22) STEP(23)
 
 /* The instruction overwrites its addend, so the chain runs through that. */
 static void fma_neon(void *sink) {

@@ -50,13 +50,13 @@ static void print_result(const result *r) {
     printf("%-24s %-7s %10.3f %9.2f %9.1f", r->work, r->isa, result_ns(r),
            second_per_element / r->copy, r->scalar / second_per_element);
     if (r->peak > 0)
-        printf(" %19.1f %5.0f %% %s\n", second_per_element * r->peak, fraction * 100, which);
+        printf(" %19.1f %6.0f %% %s\n", second_per_element * r->peak, fraction * 100, which);
     else
-        printf(" %19s %7s\n", "-", "-");
+        printf(" %19s %8s\n", "-", "-");
 }
 
 void report_table(const result *list, int count) {
-    printf("\n%-24s %-7s %10s %9s %9s %19s %7s\n", "work", "isa", "ns/element", "x memcpy",
+    printf("\n%-24s %-7s %10s %9s %9s %19s %8s\n", "work", "isa", "ns/element", "x memcpy",
            "x scalar", "peak FLOPs/element", "of limit");
     for (int i = 0; i < count; i++)
         print_result(&list[i]);
