@@ -10,7 +10,7 @@
 #include "bench/shim.h"
 #include "rootdk/rootdk.h"
 
-/* ---- The works ------------------------------------------------------------------------------------ */
+/* ---- The works ------------------------------------------------------------------------------- */
 
 typedef struct work {
     const char *name;
@@ -62,7 +62,7 @@ static double flop_of(const work *w) {
     return 2 * (FMAS_PER_WEIGHT + (w->mode == RDK_SOFTMAX));
 }
 
-/* ---- Inputs ----------------------------------------------------------------------------------------- */
+/* ---- Inputs ---------------------------------------------------------------------------------- */
 
 /* splitmix64: the same numbers everywhere. */
 static uint64_t next(uint64_t *state) {
@@ -100,8 +100,8 @@ static void fill(void *to, rdk_type type, int64_t count, uint64_t seed) {
     }
 }
 
-/* As a caller would: aligned to a cache line, wherever malloc puts it. A large x and y therefore often
- * begin at the same place of a page; nothing is done about that, nor about huge pages. */
+/* As a caller would: aligned to a cache line, wherever malloc puts it. A large x and y therefore
+ * often begin at the same place of a page; nothing is done about that, nor about huge pages. */
 static void *allocate(size_t bytes) {
     void *p = aligned_alloc(64, (bytes + 63) / 64 * 64);
     if (!p) {
@@ -112,7 +112,7 @@ static void *allocate(size_t bytes) {
     return p;
 }
 
-/* ---- A work being measured ---------------------------------------------------------------------------- */
+/* ---- A work being measured ------------------------------------------------------------------- */
 
 typedef struct kernel {
     rdk_isa isa;
@@ -185,7 +185,7 @@ static rdk_softmax_desc describe(const subject *s, rdk_isa isa, int64_t first, i
     };
 }
 
-/* ---- The check ------------------------------------------------------------------------------------------ */
+/* ---- The check ------------------------------------------------------------------------------- */
 
 /* Spread over the work, the first and the last among them. */
 static int64_t row_to_check(const subject *s, int64_t i) {
@@ -252,7 +252,7 @@ static int check(subject *s, int64_t elements_checked) {
     return wrong;
 }
 
-/* ---- What is timed ---------------------------------------------------------------------------------------- */
+/* ---- What is timed --------------------------------------------------------------------------- */
 
 static void run_kernel(void *context) {
     rdk_softmax(context);
@@ -301,7 +301,7 @@ static void add_peaks(plan *p) {
                 add(p, "FMA", rdk_isa_name(isa), p->repeats, limit_of(isa)->fma, p->sink);
 }
 
-/* ---- Results -------------------------------------------------------------------------------------------------- */
+/* ---- Results --------------------------------------------------------------------------------- */
 
 static double peak_of(const plan *p, rdk_isa isa) {
     return p->peak[isa] ? limit_of(isa)->flop / p->peak[isa]->best : 0;
@@ -395,7 +395,7 @@ static void report_limits(const plan *p) {
     report_memory(p);
 }
 
-/* ---- main ------------------------------------------------------------------------------------------------------- */
+/* ---- main ------------------------------------------------------------------------------------ */
 
 static int usage(FILE *to) {
     fprintf(to, "usage: bench_softmax [--quick] [--only TEXT] [--json FILE]\n"

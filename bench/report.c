@@ -15,7 +15,7 @@ double result_fraction(const result *r, const char **which) {
     return (fma > r->read ? fma : r->read) / (r->seconds / r->elements);
 }
 
-/* ---- Where it ran ------------------------------------------------------------------------------ */
+/* ---- Where it ran ---------------------------------------------------------------------------- */
 
 /* The first "model name : ..." of Linux; other systems, and Arm, leave it out. */
 static void cpu_name(char *name, size_t size) {
@@ -42,7 +42,7 @@ void report_host(void) {
     printf("compiler  %s\n", RDK_BENCH_COMPILER);
 }
 
-/* ---- The table ------------------------------------------------------------------------------------ */
+/* ---- The table ------------------------------------------------------------------------------- */
 
 static void print_result(const result *r) {
     const char *which;
@@ -62,7 +62,7 @@ void report_table(const result *list, int count) {
         print_result(&list[i]);
 }
 
-/* ---- JSON ------------------------------------------------------------------------------------------- */
+/* ---- JSON ------------------------------------------------------------------------------------ */
 
 static void print_json(FILE *f, const result *r, const char *cpu) {
     fprintf(f, "{\"work\": \"%s\", \"isa\": \"%s\", \"type\": \"%s\", ", r->work, r->isa, r->type);
