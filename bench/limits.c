@@ -1,0 +1,40 @@
+/* Which limits there are, and the plain C ones. */
+#include "bench/limits.h"
+
+#include <stdint.h>
+#include <string.h>
+
+static void read_scalar(void *context) {
+    span *s = context;
+    uint64_t sum[4] = {0}, in[4];
+    size_t i = 0;
+    for (; i + sizeof in <= s->bytes; i += sizeof in) {
+        memcpy(in, s->from + i, sizeof in);
+        for (int j = 0; j < 4; j++)
+            sum[j] ^= in[j];
+    }
+    memcpy(s->sink, sum, sizeof sum);
+    read_rest(s, i);
+}
+
+static const limit limit_scalar = {.isa = RDK_ISA_SCALAR, .read = read_scalar};
+
+static const limit *const LIMITS[] = {
+    &limit_scalar,
+#ifdef RDK_HAVE_AVX2
+    &limit_avx2,
+#endif
+#ifdef RDK_HAVE_AVX512
+    &limit_avx512,
+#endif
+#ifdef RDK_HAVE_NEON
+    &limit_neon,
+#endif
+};
+
+const limit *limit_of(rdk_isa isa) {
+    for (size_t i = 0; i < sizeof LIMITS / sizeof LIMITS[0]; i++)
+        if (LIMITS[i]->isa == isa)
+            return LIMITS[i];
+    return NULL;
+}
