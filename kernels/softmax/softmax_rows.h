@@ -3,7 +3,8 @@
  *
  * Rows go in groups, each phase over the whole group: maxima; references; weights and sums; what is
  * written. A row's phases hang on each other by long latencies (reduce, divide), those of its neighbours
- * do not, so the group keeps the core busy where a single short row would wait.
+ * do not, so the group keeps the core busy where a single short row would wait. The last phase of a group
+ * and the first of the next go together, row by row: one is all stores, the other all loads.
  *
  * Types and flags are constants in every function marked RDK_INLINE; the static functions around them
  * choose the instance once per group. */
@@ -23,6 +24,7 @@ typedef struct row {
     int64_t index, visible;
     rdk_scale scale;
     char *keep; /* where the weights wait to be normalised; NULL if they are not kept */
+    float T; /* the largest logit in base 2; +inf also where the float path cannot take the row */
     float M;
     double l;
 } row;
@@ -95,23 +97,27 @@ RDK_INLINE float largest(seen s) {
     return f32x16_has_nan(s.sum) ? INFINITY : f32x16_max_lanes(s.max);
 }
 
-/* fl(max(x) * ch) = max(fl(x * ch)) for ch > 0, since rounding is monotonous: one operation less. */
-RDK_INLINE float max_logit(const row *r, rdk_type type) {
-    seen s0 = seen_nothing(), s1 = s0;
-    int64_t j = 0;
-    for (; j + 32 <= r->visible; j += 32) {
-        s0 = see(s0, x_at(r, type, j));
-        s1 = see(s1, x_at(r, type, j + 16));
+/* fl(max(x) * ch) = max(fl(x * ch)) for ch > 0, since rounding is monotonous: one operation less.
+ * Columns before j are in s already. */
+RDK_INLINE float max_logit_from(const row *r, rdk_type type, int64_t j, seen s[2]) {
+    for (; j + 2 * RDK_LANES <= r->visible; j += 2 * RDK_LANES) {
+        s[0] = see(s[0], x_at(r, type, j));
+        s[1] = see(s[1], x_at(r, type, j + RDK_LANES));
     }
-    if (j + 16 <= r->visible) {
-        s0 = see(s0, x_at(r, type, j));
-        j += 16;
+    if (j + RDK_LANES <= r->visible) {
+        s[0] = see(s[0], x_at(r, type, j));
+        j += RDK_LANES;
     }
     if (j < r->visible) {
         int n = (int)(r->visible - j);
-        s1 = see_first(s1, x_first(r, type, j, n), n);
+        s[1] = see_first(s[1], x_first(r, type, j, n), n);
     }
-    return largest(see_both(s0, s1)) * r->scale.ch;
+    return largest(see_both(s[0], s[1])) * r->scale.ch;
+}
+
+RDK_INLINE float max_logit(const row *r, rdk_type type) {
+    seen s[2] = {seen_nothing(), seen_nothing()};
+    return max_logit_from(r, type, 0, s);
 }
 
 /* For ch <= 0, product by product. */
@@ -152,40 +158,36 @@ RDK_INLINE float max_biased_logit(const row *r, rdk_type type, rdk_type bias_typ
     return T > -INFINITY && f32x16_max_lanes(bias_max) > RDK_HOT ? INFINITY : T;
 }
 
-RDK_INLINE void maxima_as(const group *g, rdk_type type, float T[GROUP]) {
-    for (int i = 0; i < g->count; i++) {
-        const row *r = &g->rows[i];
-        if (!isfinite(r->scale.ch))
-            T[i] = INFINITY;
-        else if (r->bias)
-            T[i] = max_biased_logit(r, type, g->d->bias_type);
-        else
-            T[i] = r->scale.ch > 0 ? max_logit(r, type) : max_product(r, type);
-    }
+RDK_INLINE float max_as(const rdk_softmax_desc *d, const row *r, rdk_type type) {
+    if (!isfinite(r->scale.ch))
+        return INFINITY;
+    if (d->bias)
+        return max_biased_logit(r, type, d->bias_type);
+    return r->scale.ch > 0 ? max_logit(r, type) : max_product(r, type);
 }
 
-static void maxima(const group *g, float T[GROUP]) {
-    if (g->d->x_type == RDK_F32)
-        maxima_as(g, RDK_F32, T);
-    else if (g->d->x_type == RDK_F16)
-        maxima_as(g, RDK_F16, T);
+static void look(const rdk_softmax_desc *d, row *r) {
+    if (d->x_type == RDK_F32)
+        r->T = max_as(d, r, RDK_F32);
+    else if (d->x_type == RDK_F16)
+        r->T = max_as(d, r, RDK_F16);
     else
-        maxima_as(g, RDK_BF16, T);
+        r->T = max_as(d, r, RDK_BF16);
 }
 
 /* ---- Phase 2: references -------------------------------------------------------------------------- */
 
 /* Gives every row its M and closes the ranks over rows that are cold, hold a NaN or have no finite
  * scale: those go to the reference. */
-static void choose_references(group *g, const float T[GROUP]) {
+static void choose_references(group *g) {
     int hot = 0;
     for (int i = 0; i < g->count; i++) {
         row *r = &g->rows[i];
-        if (T[i] > RDK_HOT || (T[i] > -INFINITY && T[i] < -RDK_HOT)) {
+        if (r->T > RDK_HOT || (r->T > -INFINITY && r->T < -RDK_HOT)) {
             rdk_softmax_row_scalar(g->d, r->index);
             continue;
         }
-        r->M = T[i] < -RDK_HOT ? -RDK_HOT : (T[i] + RDK_MAGIC) - RDK_MAGIC;
+        r->M = r->T < -RDK_HOT ? -RDK_HOT : (r->T + RDK_MAGIC) - RDK_MAGIC;
         if (hot != i)
             g->rows[hot] = *r;
         hot++;
@@ -342,20 +344,10 @@ static void sums_alone(group *g) {
 
 /* ---- Phase 4: what is written ------------------------------------------------------------------------ */
 
-RDK_INLINE void normalise_as(const row *r, rdk_type type) {
-    f32x16 inv = f32x16_set1((float)(1 / r->l));
+RDK_INLINE void normalise_from(const row *r, rdk_type type, int64_t j, f32x16 inv) {
     int size = rdk_type_size(type);
-    int64_t j = 0;
-    for (; j + 2 * RDK_LANES <= r->visible; j += 2 * RDK_LANES) {
-        f32x16 y0 = f32x16_mul(f32x16_load(r->keep + j * 4), inv);
-        f32x16 y1 = f32x16_mul(f32x16_load(r->keep + j * 4 + 64), inv);
-        f32x16_store_as(r->y + j * size, type, y0);
-        f32x16_store_as(r->y + (j + RDK_LANES) * size, type, y1);
-    }
-    if (j + RDK_LANES <= r->visible) {
+    for (; j + RDK_LANES <= r->visible; j += RDK_LANES)
         f32x16_store_as(r->y + j * size, type, f32x16_mul(f32x16_load(r->keep + j * 4), inv));
-        j += RDK_LANES;
-    }
     if (j < r->visible) {
         int n = (int)(r->visible - j);
         f32x16 e = f32x16_load_first(r->keep + j * 4, n);
@@ -363,19 +355,38 @@ RDK_INLINE void normalise_as(const row *r, rdk_type type) {
     }
 }
 
+RDK_INLINE f32x16 inverse_of(const row *r) {
+    return f32x16_set1((float)(1 / r->l));
+}
+
+/* Phase 4 of a row and phase 1 of another, both f32: stores of one beside loads of the other. */
+static void normalise_and_look(const row *r, row *next) {
+    f32x16 inv = inverse_of(r);
+    seen s[2] = {seen_nothing(), seen_nothing()};
+    int64_t j = 0, common = r->visible < next->visible ? r->visible : next->visible;
+    for (; j + 2 * RDK_LANES <= common; j += 2 * RDK_LANES) {
+        f32x16_store(r->y + j * 4, f32x16_mul(f32x16_load(r->keep + j * 4), inv));
+        f32x16_store(r->y + j * 4 + 64, f32x16_mul(f32x16_load(r->keep + j * 4 + 64), inv));
+        s[0] = see(s[0], x_at(next, RDK_F32, j));
+        s[1] = see(s[1], x_at(next, RDK_F32, j + RDK_LANES));
+    }
+    normalise_from(r, RDK_F32, j, inv);
+    next->T = max_logit_from(next, RDK_F32, j, s);
+}
+
 static void normalise(const row *r, rdk_type y_type) {
     if (y_type == RDK_F32)
-        normalise_as(r, RDK_F32);
+        normalise_from(r, RDK_F32, 0, inverse_of(r));
     else if (y_type == RDK_F16)
-        normalise_as(r, RDK_F16);
+        normalise_from(r, RDK_F16, 0, inverse_of(r));
     else
-        normalise_as(r, RDK_BF16);
+        normalise_from(r, RDK_BF16, 0, inverse_of(r));
 }
 
 /* For a row too long to keep: its weights once more. */
 static void weigh_again(const row *r, kind k, rdk_type y_type) {
     weigher w = weigher_of(r);
-    f32x16 inv = f32x16_set1((float)(1 / r->l));
+    f32x16 inv = inverse_of(r);
     int size = rdk_type_size(y_type);
     int64_t j = 0;
     for (; j + RDK_LANES <= r->visible; j += RDK_LANES) {
@@ -442,25 +453,45 @@ static void fill(char *y, rdk_type type, int64_t from, int64_t to, float v) {
 }
 
 /* l is no NaN here: rows that hold one went to the reference. */
-static void write_row(const rdk_softmax_desc *d, const row *r) {
-    bool something = r->l > 0, wants_log = d->lse || d->mode == RDK_LOG_SOFTMAX;
-    double log2_l = something && wants_log ? rdk_log2(r->l) : 0;
-    if (d->lse) {
-        float lse = something ? (float)((r->M + log2_l) * RDK_LN2) : -INFINITY;
-        rdk_store(d->lse, RDK_F32, r->index, lse);
-    }
-    if (d->mode == RDK_SOFTMAX_LSE)
-        return;
+static void write_lse(const rdk_softmax_desc *d, const row *r) {
+    float lse = r->l > 0 ? (float)((r->M + rdk_log2(r->l)) * RDK_LN2) : -INFINITY;
+    rdk_store(d->lse, RDK_F32, r->index, lse);
+}
+
+static void write_visible(const rdk_softmax_desc *d, const row *r, float nothing) {
     kind k = {d->x_type, d->bias_type, d->bias != NULL, false};
-    float nothing = d->mode == RDK_LOG_SOFTMAX ? -INFINITY : 0;
-    if (!something)
+    if (r->l == 0)
         fill(r->y, d->y_type, 0, r->visible, nothing);
     else if (d->mode == RDK_LOG_SOFTMAX)
-        log_weights(r, k, d->y_type, log2_l);
+        log_weights(r, k, d->y_type, rdk_log2(r->l));
     else if (r->keep)
         normalise(r, d->y_type);
     else
         weigh_again(r, k, d->y_type);
+}
+
+/* Whether normalise_and_look() may do both rows. */
+static bool go_together(const rdk_softmax_desc *d, const row *r, const row *next) {
+    return d->mode == RDK_SOFTMAX && d->x_type == RDK_F32 && d->y_type == RDK_F32 && !d->bias &&
+           r->l > 0 && isfinite(next->scale.ch) && next->scale.ch > 0;
+}
+
+/* Writes row r, unless that is NULL, and looks at row next, unless that is. */
+static void write_and_look(const rdk_softmax_desc *d, const row *r, row *next) {
+    bool together = r && next && go_together(d, r, next);
+    float nothing = d->mode == RDK_LOG_SOFTMAX ? -INFINITY : 0;
+    if (together)
+        normalise_and_look(r, next);
+    else if (next)
+        look(d, next);
+    if (!r)
+        return;
+    if (d->lse)
+        write_lse(d, r);
+    if (d->mode == RDK_SOFTMAX_LSE)
+        return;
+    if (!together)
+        write_visible(d, r, nothing);
     if (r->visible < d->cols)
         fill(r->y, d->y_type, r->visible, d->cols, nothing);
 }
@@ -487,29 +518,41 @@ static void enter_row(group *g, int64_t index) {
     g->count++;
 }
 
-static void run_group(group *g) {
-    float T[GROUP];
-    maxima(g, T);
-    choose_references(g, T);
+/* Takes in up to `at_once` rows from `first` on; returns the row after them. */
+static int64_t enter_rows(group *g, int64_t first, int64_t at_once) {
+    g->count = 0;
+    for (; first < g->d->rows && g->count < at_once; first++)
+        enter_row(g, first);
+    return first;
+}
+
+static void sums(group *g) {
     if (g->count && g->rows[0].keep)
         sums_kept(g);
     else
         sums_alone(g);
-    for (int i = 0; i < g->count; i++)
-        write_row(g->d, &g->rows[i]);
-    g->count = 0;
 }
 
 static void softmax_rows(const rdk_softmax_desc *d) {
     float kept[KEEP];
-    group g = {.d = d, .count = 0};
-    g.scale = rdk_split_scale(d->scale == 0 ? 1 : d->scale);
-    g.kept = d->cols <= KEEP ? kept : NULL;
+    group groups[2] = {{.d = d}, {.d = d}}, *now = &groups[0], *next = &groups[1];
+    now->scale = next->scale = rdk_split_scale(d->scale == 0 ? 1 : d->scale);
+    now->kept = next->kept = d->cols <= KEEP ? kept : NULL;
     int64_t at_once = d->cols ? GROUP_COLUMNS / d->cols : GROUP;
     at_once = at_once < 1 ? 1 : at_once > GROUP ? GROUP : at_once;
-    for (int64_t r = 0; r < d->rows; r++) {
-        enter_row(&g, r);
-        if (g.count == at_once || r + 1 == d->rows)
-            run_group(&g);
+
+    int64_t entered = enter_rows(now, 0, at_once);
+    for (int i = 0; i < now->count; i++)
+        write_and_look(d, NULL, &now->rows[i]);
+    while (now->count) {
+        entered = enter_rows(next, entered, at_once);
+        choose_references(now);
+        sums(now);
+        for (int i = 0; i < now->count || i < next->count; i++)
+            write_and_look(d, i < now->count ? &now->rows[i] : NULL,
+                           i < next->count ? &next->rows[i] : NULL);
+        group *written = now;
+        now = next;
+        next = written;
     }
 }
