@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- The list of cases: docs/golden.md, "The cases" ------------------------------------------- */
+/* ---- The list of cases: docs/golden.md, "The cases" ------------------------------------------ */
 
 enum { MAX_ROWS = 3, MAX_ELEMENTS = 2049 + 5 };
 
@@ -146,7 +146,7 @@ const char *golden_parameters(int i, char text[GOLDEN_TEXT]) {
     return text;
 }
 
-/* ---- Values: docs/golden.md, "Values" --------------------------------------------------------- */
+/* ---- Values: docs/golden.md, "Values" -------------------------------------------------------- */
 
 static const struct {
     int bits, digits; /* width of the type, and of its significand */
@@ -265,7 +265,7 @@ static uint32_t bias_value(const golden *g, uint64_t p, int row, int j, uint64_t
     }
 }
 
-/* ---- A call ----------------------------------------------------------------------------------- */
+/* ---- A call ---------------------------------------------------------------------------------- */
 
 typedef struct buffers {
     unsigned char x[4 * MAX_ELEMENTS], y[4 * MAX_ELEMENTS], bias[4 * MAX_ELEMENTS];
@@ -361,7 +361,7 @@ uint64_t golden_hash(int i, golden_run *run, void *context) {
     return run(context, &d) == RDK_OK ? hash_of_outputs(&g, &d) : 0;
 }
 
-/* ---- What is expected ------------------------------------------------------------------------- */
+/* ---- What is expected ------------------------------------------------------------------------ */
 
 /* One hash per case, then that of all. */
 static const uint64_t EXPECTED[] = {

@@ -20,7 +20,7 @@ int64_t golden_elements(int i);
 const char *golden_name(int i, char text[GOLDEN_TEXT]);
 const char *golden_parameters(int i, char text[GOLDEN_TEXT]);
 
-/* The hash of what `run` writes for case i. 0, which is no hash of any case, if it gives an error. */
+/* The hash of what `run` writes for case i; 0, which no case has, if `run` gives an error. */
 uint64_t golden_hash(int i, golden_run *run, void *context);
 
 /* The committed hash of case i, and that of all cases together. 0 if none is committed. */

@@ -29,7 +29,7 @@ static const struct {
 #define COMPILER "unknown"
 #endif
 
-/* ---- Why an ISA runs or does not -------------------------------------------------------------- */
+/* ---- Why an ISA runs or does not ------------------------------------------------------------- */
 
 static void append(char text[MACHINE_TEXT], const char *format, ...) {
     size_t used = strlen(text);
@@ -75,7 +75,7 @@ static const char *standing(rdk_isa isa, rdk_isa chosen, char text[MACHINE_TEXT]
     return isa == chosen ? "available, chosen" : "available";
 }
 
-/* ---- The report ------------------------------------------------------------------------------- */
+/* ---- The report ------------------------------------------------------------------------------ */
 
 static void print_features(void) {
     size_t count;
@@ -114,7 +114,7 @@ static int print_report(void) {
     return EXIT_FINE;
 }
 
-/* ---- The table -------------------------------------------------------------------------------- */
+/* ---- The table ------------------------------------------------------------------------------- */
 
 static void print_table_row(rdk_isa isa) {
     char text[MACHINE_TEXT];

@@ -1,11 +1,11 @@
-/* The CPU's name and features: CPUID on x86, elsewhere /proc/cpuinfo and the architecture itself. */
+/* The CPU's name and features: by CPUID on x86; elsewhere by /proc/cpuinfo and what is given. */
 #include "tools/rootdk/machine.h"
 
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-/* ---- The name --------------------------------------------------------------------------------- */
+/* ---- The name -------------------------------------------------------------------------------- */
 
 /* The value of the first line "KEY : VALUE" of /proc/cpuinfo. */
 static bool from_cpuinfo(const char *key, char text[MACHINE_TEXT]) {
@@ -45,7 +45,7 @@ static const char *name_from_cpuinfo(char text[MACHINE_TEXT]) {
     return text;
 }
 
-/* ---- x86 -------------------------------------------------------------------------------------- */
+/* ---- x86 ------------------------------------------------------------------------------------- */
 
 #if defined(__x86_64__) || defined(__i386__)
 #include <cpuid.h>
@@ -110,7 +110,7 @@ const machine_feature *machine_features(size_t *count) {
     return features;
 }
 
-/* ---- Others ----------------------------------------------------------------------------------- */
+/* ---- Others ---------------------------------------------------------------------------------- */
 
 #elif defined(__aarch64__)
 const char *machine_architecture(void) {

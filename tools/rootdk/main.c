@@ -1,4 +1,4 @@
-/* rootdk, the command: tells what the library runs here, and verifies that it gives the right bits. */
+/* rootdk, the command: tells what the library runs here, and verifies that its bits are right. */
 #include "tools/rootdk/tool.h"
 
 #include <stdio.h>

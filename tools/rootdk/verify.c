@@ -21,7 +21,7 @@ static uint64_t total_on(rdk_isa isa) {
     return total;
 }
 
-/* ---- The three things to do ------------------------------------------------------------------- */
+/* ---- The three things to do ------------------------------------------------------------------ */
 
 static void print_difference(int i, uint64_t hash) {
     char name[GOLDEN_TEXT], parameters[GOLDEN_TEXT];
@@ -84,7 +84,7 @@ static int generate(rdk_isa isa) {
     return EXIT_FINE;
 }
 
-/* ---- Arguments -------------------------------------------------------------------------------- */
+/* ---- Arguments ------------------------------------------------------------------------------- */
 
 static int parse_isa(const char *name, rdk_isa *isa) {
     if (rdk_isa_from_name(name, isa) != RDK_OK || *isa == RDK_ISA_DEFAULT)
