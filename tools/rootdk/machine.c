@@ -56,7 +56,7 @@ const char *machine_architecture(void) {
 
 const char *machine_name(char text[MACHINE_TEXT]) {
     uint32_t brand[13] = {0};
-    if (__get_cpuid_max(0x80000000, 0) < 0x80000004)
+    if ((uint32_t)__get_cpuid_max(0x80000000, 0) < 0x80000004)
         return name_from_cpuinfo(text);
     for (uint32_t i = 0; i < 3; i++)
         __cpuid(0x80000002 + i, brand[4 * i], brand[4 * i + 1], brand[4 * i + 2], brand[4 * i + 3]);
