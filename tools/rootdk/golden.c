@@ -156,12 +156,12 @@ const char *golden_parameters(int i, char text[GOLDEN_TEXT]) {
 /* ---- Values: docs/golden.md, "Values" -------------------------------------------------------- */
 
 static const struct {
-    int bits, digits; /* width of the type, and of its significand */
-    uint32_t infinity, largest, nan;
+    int bits, digits;                      /* width of the type, and of its significand */
+    uint32_t infinity, largest, nan, edge; /* edge: a bias of little more than -2^20 / log2(e) */
 } TYPES[3] = {
-    {32, 24, 0x7f800000, 0x7f7fffff, 0xffc00001},
-    {16, 11, 0x7c00, 0x7bff, 0xfe01},
-    {16, 8, 0x7f80, 0x7f7f, 0xffc1},
+    {32, 24, 0x7f800000, 0x7f7fffff, 0xffc00001, 0xc9317217},
+    {16, 11, 0x7c00, 0x7bff, 0xfe01, 0xfbfe},
+    {16, 8, 0x7f80, 0x7f7f, 0xffc1, 0xc931},
 };
 
 /* splitmix64 */
@@ -229,11 +229,15 @@ static uint32_t mixed_x(rdk_type type, uint64_t w) {
 }
 
 static uint32_t mixed_bias(rdk_type type, uint64_t w) {
-    const uint32_t values[4] = {minus(type, TYPES[type].infinity), minus(type, TYPES[type].largest),
-                                encode(type, -1, 13), sign_bit(type)};
-    if ((w & 7) < 4)
-        return values[w & 7];
-    return (w & 7) == 4 ? wide(type, w) : plain(type, w);
+    const uint32_t values[6] = {
+        minus(type, TYPES[type].infinity),
+        minus(type, TYPES[type].largest),
+        encode(type, -1, 13),
+        sign_bit(type),
+        TYPES[type].edge + (uint32_t)(w >> 3 & 1),
+        wide(type, w),
+    };
+    return (w & 7) < 6 ? values[w & 7] : plain(type, w);
 }
 
 /* Column j of a row whose draw is p, by the column's own draw w. */
