@@ -1,0 +1,96 @@
+#!/bin/sh
+# The command-line tool, from outside: tool.sh ROOTDK SPOILED, where SPOILED is a build of the tool
+# that expects a wrong hash of case 200.
+tool=$1
+spoiled=$2
+unset RDK_ISA
+passed=0
+failed=0
+
+check() { # check WHAT COMMAND...: passes if the command succeeds
+    what=$1
+    shift
+    if "$@"; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "FAIL: $what"
+        printf '%s\n' "$out" | head -n 5
+    fi
+}
+
+run() { # run COMMAND...: keeps its output and exit code
+    out=$("$@" 2>&1)
+    code=$?
+}
+
+says() { printf '%s\n' "$out" | grep -q -- "$1"; }
+count() { printf '%s\n' "$out" | grep -c -- "$1"; }
+
+exits() { # exits CODE ARGUMENTS...
+    want=$1
+    shift
+    run "$tool" "$@"
+    check "rootdk $* exits $want" [ $code -eq "$want" ]
+}
+
+exits 0 --help
+check "help names verify" says 'rootdk verify'
+exits 0 verify --help
+exits 0 --version
+check "version is a version" says '^rootdk [0-9]*\.[0-9]*\.[0-9]*$'
+exits 2
+exits 2 nonsense
+exits 2 --nonsense
+exits 2 info --nonsense
+exits 2 verify --nonsense
+exits 2 verify --isa
+exits 2 verify --isa nonsense
+exits 2 verify --isa default
+
+exits 0 info --markdown
+check "the table has a head, a rule and every ISA" [ "$(count '^|')" -eq 6 ]
+exits 0 info
+for isa in scalar avx2 avx512 neon; do
+    check "info has one line on $isa" [ "$(count "^  $isa ")" -eq 1 ]
+done
+check "one ISA is chosen" [ "$(count 'available, chosen$')" -eq 1 ]
+check "info names the kernel" says '^  softmax  *rdk_softmax_'
+available=$(printf '%s\n' "$out" | sed -n 's/^  \([a-z0-9]*\)  *available.*/\1/p')
+why='\(not in this build\|this CPU lacks\|the operating system does not\)'
+missing=$(printf '%s\n' "$out" | sed -n "s/^  \([a-z0-9]*\)  *$why.*/\1/p")
+
+run env RDK_ISA=scalar "$tool" info
+check "RDK_ISA=scalar is honoured" says '^RDK_ISA .*honoured'
+check "RDK_ISA=scalar runs scalar" says 'rdk_softmax_scalar$'
+run env RDK_ISA=nonsense "$tool" info
+check "RDK_ISA=nonsense is reported" says '^RDK_ISA .*nonsense: .*scalar is chosen'
+check "RDK_ISA=nonsense runs scalar" says 'rdk_softmax_scalar$'
+
+exits 0 verify
+isas=$(echo "$available" | wc -l)
+check "one line per available ISA" [ "$(printf '%s\n' "$out" | wc -l)" -eq "$isas" ]
+all=$(printf '%s\n' "$out" | sed 's/.*hash \([0-9a-f]*\) .*/\1/' | sort -u)
+check "one hash for all" [ "$(echo "$all" | grep -c '^[0-9a-f]\{16\}$')" -eq 1 ]
+exits 0 verify --list
+cases=$(count ' [0-9a-f]\{16\}$')
+scalar_list=$out
+check "at least 500 cases" [ "$cases" -ge 500 ]
+for isa in $available; do
+    exits 0 verify --isa "$isa"
+    check "verify names $isa" says "^$isa  *$cases cases  hash $all  ok\$"
+    exits 0 verify --isa "$isa" --list
+    check "$isa lists what scalar does" [ "$out" = "$scalar_list" ]
+done
+for isa in $missing; do
+    exits 2 verify --isa "$isa"
+done
+check "every ISA is available or missing" [ "$(echo $available $missing | wc -w)" -eq 4 ]
+
+run "$spoiled" verify
+check "a wrong expectation exits 1" [ $code -eq 1 ]
+check "and names the case" says 'first difference: case 200 '
+check "on every ISA" [ "$(count 'DIFFERENT in 1$')" -eq "$isas" ]
+
+echo "$passed passed, $failed failed, 0 skipped"
+[ $failed -eq 0 ]

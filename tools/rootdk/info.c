@@ -1,0 +1,151 @@
+/* rootdk info: what this CPU has, what this build has, and what runs because of it. */
+#include "tools/rootdk/tool.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rootdk/rootdk.h"
+#include "tools/rootdk/machine.h"
+
+static const char *const OPERATIONS[RDK_OP_COUNT] = {"softmax"};
+
+/* What each ISA takes, beside the architecture. */
+static const struct {
+    const char *architecture, *needs;
+} ISAS[RDK_ISA_COUNT] = {
+    [RDK_ISA_SCALAR] = {NULL, "any CPU"},
+    [RDK_ISA_AVX2] = {"x86-64", "x86-64 with AVX2, FMA, F16C"},
+    [RDK_ISA_AVX512] = {"x86-64", "x86-64 with AVX-512 F, BW, DQ, VL"},
+    [RDK_ISA_NEON] = {"AArch64", "AArch64"},
+};
+
+#if defined(__clang__)
+#define COMPILER "clang " __clang_version__
+#elif defined(__GNUC__)
+#define COMPILER "gcc " __VERSION__
+#else
+#define COMPILER "unknown"
+#endif
+
+/* ---- Why an ISA runs or does not ------------------------------------------------------------- */
+
+static void append(char text[MACHINE_TEXT], const char *format, ...) {
+    size_t used = strlen(text);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text + used, MACHINE_TEXT - used, format, arguments);
+    va_end(arguments);
+}
+
+/* AVX-512 stands on AVX2. */
+static int needs_feature(rdk_isa isa, const machine_feature *f) {
+    return f->isa == isa || (isa == RDK_ISA_AVX512 && f->isa == RDK_ISA_AVX2);
+}
+
+/* Names what is missing of the CPU's features, or of the operating system's; returns how many. */
+static int name_missing(rdk_isa isa, bool of_os, char text[MACHINE_TEXT]) {
+    size_t count;
+    int missing = 0;
+    const machine_feature *features = machine_features(&count);
+    for (size_t i = 0; i < count; i++)
+        if (needs_feature(isa, &features[i]) && features[i].of_os == of_os && !features[i].found)
+            append(text, "%s%s", missing++ ? ", " : "", features[i].name);
+    return missing;
+}
+
+static const char *why_not(rdk_isa isa, char text[MACHINE_TEXT]) {
+    char missing[MACHINE_TEXT] = "";
+    *text = 0;
+    if (ISAS[isa].architecture && strcmp(ISAS[isa].architecture, machine_architecture()))
+        append(text, "not in this build, which is for %s", machine_architecture());
+    else if (name_missing(isa, false, missing))
+        append(text, "this CPU lacks %s", missing);
+    else if (name_missing(isa, true, missing))
+        append(text, "the operating system does not enable %s", missing);
+    else
+        append(text, "not in this build");
+    return text;
+}
+
+static const char *standing(rdk_isa isa, rdk_isa chosen, char text[MACHINE_TEXT]) {
+    if (rdk_isa_available(isa) != RDK_OK)
+        return why_not(isa, text);
+    return isa == chosen ? "available, chosen" : "available";
+}
+
+/* ---- The report ------------------------------------------------------------------------------ */
+
+static void print_features(void) {
+    size_t count;
+    const machine_feature *features = machine_features(&count);
+    printf("found       %s", machine_architecture());
+    for (size_t i = 0; i < count; i++)
+        if (features[i].found)
+            printf(", %s", features[i].name);
+    printf("\n");
+}
+
+static void print_choice(void) {
+    const char *wish = getenv("RDK_ISA");
+    rdk_status status = rdk_isa_status();
+    if (!wish || !*wish)
+        printf("RDK_ISA     not set: the best ISA is chosen\n");
+    else if (status == RDK_OK)
+        printf("RDK_ISA     %s: honoured\n", wish);
+    else
+        printf("RDK_ISA     %s: %s; scalar is chosen\n", wish, rdk_status_string(status));
+}
+
+static int print_report(void) {
+    char text[MACHINE_TEXT];
+    printf("rootdk      %s, arithmetic version %d\n", rdk_version(), rdk_arithmetic_version());
+    printf("compiler    %s\n", COMPILER);
+    printf("CPU         %s\n", machine_name(text));
+    print_features();
+    print_choice();
+    printf("\nISAs\n");
+    for (rdk_isa isa = RDK_ISA_SCALAR; isa < RDK_ISA_COUNT; isa++)
+        printf("  %-8s  %s\n", rdk_isa_name(isa), standing(isa, rdk_get_isa(), text));
+    printf("\nkernels that run\n");
+    for (rdk_op op = 0; op < RDK_OP_COUNT; op++)
+        printf("  %-8s  %s\n", OPERATIONS[op], rdk_kernel_name(op));
+    return EXIT_FINE;
+}
+
+/* ---- The table ------------------------------------------------------------------------------- */
+
+static void print_table_row(rdk_isa isa) {
+    char text[MACHINE_TEXT];
+    bool runs = rdk_set_isa(isa) == RDK_OK;
+    printf("| %s | %s | %s |", rdk_isa_name(isa), ISAS[isa].needs,
+           runs ? "yes" : why_not(isa, text));
+    for (rdk_op op = 0; op < RDK_OP_COUNT; op++)
+        if (runs)
+            printf(" `%s` |", rdk_kernel_name(op));
+        else
+            printf(" |");
+    printf("\n");
+}
+
+static int print_table(void) {
+    printf("| ISA | needs | runs here |");
+    for (rdk_op op = 0; op < RDK_OP_COUNT; op++)
+        printf(" %s |", OPERATIONS[op]);
+    printf("\n|---|---|---|");
+    for (rdk_op op = 0; op < RDK_OP_COUNT; op++)
+        printf("---|");
+    printf("\n");
+    for (rdk_isa isa = RDK_ISA_SCALAR; isa < RDK_ISA_COUNT; isa++)
+        print_table_row(isa);
+    return EXIT_FINE;
+}
+
+int tool_info(int count, char **arguments) {
+    if (count == 0)
+        return print_report();
+    if (count == 1 && !strcmp(arguments[0], "--markdown"))
+        return print_table();
+    return tool_usage_error("info has no option", arguments[count - 1]);
+}

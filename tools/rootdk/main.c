@@ -1,0 +1,55 @@
+/* rootdk, the command: tells what the library runs here, and verifies that its bits are right. */
+#include "tools/rootdk/tool.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "rootdk/rootdk.h"
+
+static const char HELP[] =
+    "usage: rootdk info [--markdown]\n"
+    "       rootdk verify [--isa NAME] [--list]\n"
+    "       rootdk --help | --version\n"
+    "\n"
+    "info      this CPU, the ISAs of this build, and which kernels run\n"
+    "  --markdown   a table of ISAs and operations instead\n"
+    "verify    run the golden cases (docs/golden.md) on every ISA this CPU has\n"
+    "  --isa NAME   on this one only: scalar, avx2, avx512 or neon\n"
+    "  --list       print each case with its hash (of scalar, or of --isa) and compare nothing\n"
+    "\n"
+    "exit codes: 0 all is well; 1 some result differs; 2 the arguments are wrong\n";
+
+static const struct {
+    const char *name;
+    int (*run)(int count, char **arguments);
+} COMMANDS[] = {{"info", tool_info}, {"verify", tool_verify}};
+
+int tool_usage_error(const char *message, const char *what) {
+    fprintf(stderr, "rootdk: %s '%s'; see rootdk --help\n", message, what);
+    return EXIT_USAGE;
+}
+
+static int is_help(const char *argument) {
+    return !strcmp(argument, "--help") || !strcmp(argument, "-h");
+}
+
+static int print_help(FILE *to, int code) {
+    fputs(HELP, to);
+    return code;
+}
+
+int main(int argc, char **argv) {
+    if (argc < 2)
+        return print_help(stderr, EXIT_USAGE);
+    for (int i = 1; i < argc; i++)
+        if (is_help(argv[i]))
+            return print_help(stdout, EXIT_FINE);
+    if (!strcmp(argv[1], "--version") && argc == 2) {
+        printf("rootdk %s\n", rdk_version());
+        return EXIT_FINE;
+    }
+    for (size_t i = 0; i < sizeof COMMANDS / sizeof COMMANDS[0]; i++)
+        if (!strcmp(argv[1], COMMANDS[i].name))
+            return COMMANDS[i].run(argc - 2, argv + 2);
+    return tool_usage_error("no such command or option", argv[1]);
+}
