@@ -303,18 +303,29 @@ RDK_INLINE double fold(f32x16 lanes) {
     return f64x8_fold(f64x8_add(f64x8_low(lanes), f64x8_high(lanes)));
 }
 
-RDK_INLINE void sums_as(group *g, kind k) {
-    for (int i = 0; i < g->count; i++) {
-        row *r = &g->rows[i];
-        weigher w = weigher_of(r);
-        int64_t j = 0;
-        double l = 0;
-        for (; j + RDK_BLOCK <= r->visible; j += RDK_BLOCK)
-            l += fold(add_block(r, &w, k, j));
-        if (j < r->visible)
-            l += fold(add_part_of_block(r, &w, k, j));
-        r->l = l;
+/* All of a row's sum but its last block, whose lanes are returned: a block is folded only when the next,
+ * of this row or another, has been dispatched. At once, the folding would wait for the last weight with
+ * the scheduler's slots in its hands. */
+RDK_INLINE f32x16 sum_as(row r, kind k, double *l) {
+    weigher w = weigher_of(&r);
+    f32x16 last = f32x16_set1(0);
+    *l = 0;
+    for (int64_t j = 0; j < r.visible; j += RDK_BLOCK) {
+        bool whole = j + RDK_BLOCK <= r.visible;
+        f32x16 lanes = whole ? add_block(&r, &w, k, j) : add_part_of_block(&r, &w, k, j);
+        if (j)
+            *l += fold(last);
+        last = lanes;
     }
+    return last;
+}
+
+RDK_INLINE void sums_as(group *g, kind k) {
+    f32x16 last[GROUP];
+    for (int i = 0; i < g->count; i++)
+        last[i] = sum_as(g->rows[i], k, &g->rows[i].l);
+    for (int i = 0; i < g->count; i++)
+        g->rows[i].l += fold(last[i]);
 }
 
 RDK_INLINE void sums_of_type(group *g, rdk_type type, bool keeps) {
@@ -360,18 +371,18 @@ RDK_INLINE f32x16 inverse_of(const row *r) {
 }
 
 /* Phase 4 of a row and phase 1 of another, both f32: stores of one beside loads of the other. */
-static void normalise_and_look(const row *r, row *next) {
-    f32x16 inv = inverse_of(r);
+RDK_INLINE float normalise_and_max(row r, row next) {
+    f32x16 inv = inverse_of(&r);
     seen s[2] = {seen_nothing(), seen_nothing()};
-    int64_t j = 0, common = r->visible < next->visible ? r->visible : next->visible;
+    int64_t j = 0, common = r.visible < next.visible ? r.visible : next.visible;
     for (; j + 2 * RDK_LANES <= common; j += 2 * RDK_LANES) {
-        f32x16_store(r->y + j * 4, f32x16_mul(f32x16_load(r->keep + j * 4), inv));
-        f32x16_store(r->y + j * 4 + 64, f32x16_mul(f32x16_load(r->keep + j * 4 + 64), inv));
-        s[0] = see(s[0], x_at(next, RDK_F32, j));
-        s[1] = see(s[1], x_at(next, RDK_F32, j + RDK_LANES));
+        f32x16_store(r.y + j * 4, f32x16_mul(f32x16_load(r.keep + j * 4), inv));
+        f32x16_store(r.y + j * 4 + 64, f32x16_mul(f32x16_load(r.keep + j * 4 + 64), inv));
+        s[0] = see(s[0], x_at(&next, RDK_F32, j));
+        s[1] = see(s[1], x_at(&next, RDK_F32, j + RDK_LANES));
     }
-    normalise_from(r, RDK_F32, j, inv);
-    next->T = max_logit_from(next, RDK_F32, j, s);
+    normalise_from(&r, RDK_F32, j, inv);
+    return max_logit_from(&next, RDK_F32, j, s);
 }
 
 static void normalise(const row *r, rdk_type y_type) {
@@ -470,7 +481,7 @@ static void write_visible(const rdk_softmax_desc *d, const row *r, float nothing
         weigh_again(r, k, d->y_type);
 }
 
-/* Whether normalise_and_look() may do both rows. */
+/* Whether normalise_and_max() may do both rows. */
 static bool go_together(const rdk_softmax_desc *d, const row *r, const row *next) {
     return d->mode == RDK_SOFTMAX && d->x_type == RDK_F32 && d->y_type == RDK_F32 && !d->bias &&
            r->l > 0 && isfinite(next->scale.ch) && next->scale.ch > 0;
@@ -481,7 +492,7 @@ static void write_and_look(const rdk_softmax_desc *d, const row *r, row *next) {
     bool together = r && next && go_together(d, r, next);
     float nothing = d->mode == RDK_LOG_SOFTMAX ? -INFINITY : 0;
     if (together)
-        normalise_and_look(r, next);
+        next->T = normalise_and_max(*r, *next);
     else if (next)
         look(d, next);
     if (!r)

@@ -6,8 +6,8 @@
 
 #include "kernels/vec/inline.h"
 
-/* How many f32x16 to work on in step: six registers of eight lanes: their chains keep two FMA pipes busy, and the sixteen registers suffice. */
-#define F32X16_IN_FLIGHT 3
+/* How many f32x16 to work on in step: four registers of eight lanes; more would not leave enough of the sixteen. */
+#define F32X16_IN_FLIGHT 2
 
 typedef struct f32x16 {
     __m256 a, b; /* lanes 0-7, 8-15 */

@@ -6,7 +6,7 @@
 
 #include "kernels/vec/inline.h"
 
-/* How many f32x16 to work on in step: vectors whose chains keep the FMA pipes busy. */
+/* How many f32x16 to work on in step: their chains keep the FMA pipes busy. */
 #define F32X16_IN_FLIGHT 4
 
 typedef __m512 f32x16;

@@ -7,7 +7,7 @@
 
 #include "kernels/vec/inline.h"
 
-/* How many f32x16 to work on in step: eight registers of four lanes: their chains keep two FMA pipes busy. */
+/* How many f32x16 to work on in step: eight registers of four lanes keep two FMA pipes busy. */
 #define F32X16_IN_FLIGHT 2
 
 typedef struct f32x16 {
