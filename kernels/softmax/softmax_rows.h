@@ -14,7 +14,7 @@
 
 enum {
     GROUP = 16,           /* rows of a group at most */
-    GROUP_COLUMNS = 4096, /* columns of a group, roughly: its x and y stay in L1 */
+    GROUP_COLUMNS = 2048, /* columns of a group, roughly: its x and y stay in L1 */
     KEEP = 4096,          /* weights kept in float where y is narrower */
 };
 
@@ -376,10 +376,11 @@ RDK_INLINE float normalise_and_max(row r, row next) {
     seen s[2] = {seen_nothing(), seen_nothing()};
     int64_t j = 0, common = r.visible < next.visible ? r.visible : next.visible;
     for (; j + 2 * RDK_LANES <= common; j += 2 * RDK_LANES) {
+        s[0] = see(s[0],
+                   x_at(&next, RDK_F32, j)); /* before the stores: rows may lie 4096 bytes apart */
+        s[1] = see(s[1], x_at(&next, RDK_F32, j + RDK_LANES));
         f32x16_store(r.y + j * 4, f32x16_mul(f32x16_load(r.keep + j * 4), inv));
         f32x16_store(r.y + j * 4 + 64, f32x16_mul(f32x16_load(r.keep + j * 4 + 64), inv));
-        s[0] = see(s[0], x_at(&next, RDK_F32, j));
-        s[1] = see(s[1], x_at(&next, RDK_F32, j + RDK_LANES));
     }
     normalise_from(&r, RDK_F32, j, inv);
     return max_logit_from(&next, RDK_F32, j, s);
