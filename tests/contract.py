@@ -1,0 +1,536 @@
+#!/usr/bin/env python3
+"""An independent implementation of docs/arithmetic.md and docs/golden.md.
+
+It follows those two pages alone, in exact integer arithmetic (no Python float is used anywhere),
+and reproduces the golden hashes. The sections below bear the names of the pages' sections.
+
+usage: contract.py [--inc PATH] [--cases A:B] [--every N]
+
+  --inc PATH     the expected hashes (default: ../tools/rootdk/golden_softmax.inc from here)
+  --cases A:B    only the cases A <= i < B; either may be left out
+  --every N      of these, only every Nth
+
+The last line says how many cases passed and failed. Exit 1 if one failed or none ran.
+"""
+
+import argparse
+import collections
+import os
+import re
+import sys
+
+# ---- arithmetic.md, 1. Notation ----
+#
+# A number is (sign, m, e): the value (-1)^sign * m * 2^e, with integers m >= 0 and e. Zeros keep
+# their sign. If it is not finite, e is None and m is 1 for an infinity, 0 for NAN, the one NaN.
+
+ZERO, MINUS_ZERO = (0, 0, 0), (1, 0, 0)
+ONE = (0, 1, 0)
+INF, MINUS_INF = (0, 1, None), (1, 1, None)
+NAN = (0, 0, None)
+
+
+def negative(a):
+    """-a, exact."""
+    return a if a == NAN else (1 - a[0], a[1], a[2])
+
+
+def product(a, b):
+    """a * b, exact."""
+    if a[2] is None or b[2] is None:
+        return (a[0] ^ b[0], 1, None) if a[1] and b[1] else NAN
+    return (a[0] ^ b[0], a[1] * b[1], a[2] + b[2])
+
+
+def total(a, b):
+    """a + b, exact. A sum of 0 is +0 unless both are -0."""
+    if a[2] is None or b[2] is None:
+        if NAN in (a, b) or (a[2] is b[2] and a != b):
+            return NAN
+        return a if a[2] is None else b
+    e = min(a[2], b[2])
+    p, q = a[1] << (a[2] - e), b[1] << (b[2] - e)
+    m = (-p if a[0] else p) + (-q if b[0] else q)
+    return (int(m < 0) if m else a[0] & b[0], abs(m), e)
+
+
+def key(a):
+    """An integer that orders floats and doubles by value; not for NaN."""
+    size = 1 << 2100 if a[2] is None else a[1] << (a[2] + 1074)
+    return -size if a[0] else size
+
+
+def less(a, b):
+    """a < b; false with a NaN."""
+    return a != NAN and b != NAN and key(a) < key(b)
+
+
+def largest(numbers):
+    """The largest number, NaN passed over; -inf if nothing is left."""
+    return max((a for a in numbers if a != NAN), key=key, default=MINUS_INF)
+
+
+def nearest(a, digits, least):
+    """a rounded to nearest even, to so many digits, but to a multiple of 2^least."""
+    sign, m, e = a
+    if e is None:
+        return a
+    drop = max(m.bit_length() - digits, least - e)
+    if drop > 0:
+        half, low = 1 << (drop - 1), m & ((1 << drop) - 1)
+        m, e = m >> drop, e + drop
+        m += low > half or (low == half and m & 1)
+    return (sign, m, e)
+
+
+class Type:
+    """A binary floating-point type of IEEE 754; its operations round once, to nearest even."""
+
+    def __init__(self, width, digits, bias):
+        self.width, self.digits = width, digits
+        self.top = bias + 1                    # finite values are below 2^top
+        self.least = 2 - bias - digits         # the least subnormal is 2^least
+        self.sign = 1 << (width - 1)
+        self.infinity = (2 * bias + 1) << (digits - 1)
+        self.quiet = self.infinity | 1 << (digits - 2)
+
+    def round(self, a):
+        """The nearest value of the type."""
+        sign, m, e = nearest(a, self.digits, self.least)
+        if e is not None and m and m.bit_length() + e > self.top:
+            return (sign, 1, None)
+        return (sign, m, e)
+
+    def add(self, a, b):
+        return self.round(total(a, b))
+
+    def sub(self, a, b):
+        return self.round(total(a, negative(b)))
+
+    def mul(self, a, b):
+        return self.round(product(a, b))
+
+    def fma(self, a, b, c):
+        return self.round(total(product(a, b), c))
+
+    def div(self, a, b):
+        """a / b of finite numbers, b not 0."""
+        shift = b[1].bit_length() + self.digits + 2
+        m, rest = divmod(a[1] << shift, b[1])
+        return self.round((a[0] ^ b[0], 2 * m + (rest > 0), a[2] - b[2] - shift - 1))
+
+    def decode(self, bits):
+        """The number with these bits."""
+        sign, size = int(bits & self.sign > 0), bits & (self.sign - 1)
+        if size >= self.infinity:
+            return NAN if size > self.infinity else (sign, 1, None)
+        e, m = divmod(size, 1 << (self.digits - 1))
+        return (sign, m + (1 << (self.digits - 1)), self.least + e - 1) if e else \
+            (sign, m, self.least)
+
+    def encode(self, a):
+        """The bits of a, rounded."""
+        sign, m, e = self.round(a)
+        if e is None:
+            return sign * self.sign | self.infinity if m else self.quiet
+        if m == 0:
+            return sign * self.sign
+        up = min(self.digits - m.bit_length(), e - self.least)
+        m, e = (m << up if up > 0 else m >> -up), e - up
+        return sign * self.sign | ((e - self.least) << (self.digits - 1)) + m
+
+
+F32 = Type(32, 24, 127)
+F64 = Type(64, 53, 1023)
+F16 = Type(16, 11, 15)
+BF16 = Type(16, 8, 127)
+
+
+def rint(a):
+    """The nearest integer, ties to even; never -0."""
+    a = nearest(a, a[1].bit_length(), 0)
+    return a if a[1] or a == NAN else ZERO
+
+
+def integer(a):
+    """A number that is an integer as Python's."""
+    m = a[1] << a[2] if a[2] > 0 else a[1] >> -a[2]
+    return -m if a[0] else m
+
+
+def hexadecimal(text):
+    """A number from a hexadecimal float, as 0x1.8p+23."""
+    whole, part, power = re.fullmatch(r"0x(\w)(?:\.(\w+))?p([+-]\d+)", text).groups("")
+    return (0, int(whole + part, 16), int(power) - 4 * len(part))
+
+
+# ---- 2. Constants ----
+
+LOG2E = hexadecimal("0x1.71547652b82fep+0")
+LN2 = hexadecimal("0x1.62e42fefa39efp-1")
+LH = hexadecimal("0x1.715476p+0")
+LL = hexadecimal("0x1.4ae0cp-26")
+MAGIC = hexadecimal("0x1.8p+23")
+A1, A2, A3, A4, A5, A6 = map(hexadecimal, (
+    "0x1.62e43p-1", "0x1.ebfbb6p-3", "0x1.c6aeacp-5",
+    "0x1.3b4128p-7", "0x1.5f7c36p-10", "0x1.3812c2p-13"))
+HOT, MINUS_HOT = (0, 1, 16), (1, 1, 16)
+ABSENT = (1, 1, 20)
+FLUSH = (1, 100, 0)
+LANES, BLOCK = 16, 128
+
+
+# ---- 3. A row ----
+
+# What section 6 needs of a row: l, M, c2, the weights e, and which columns are present.
+Row = collections.namedtuple("Row", "l M c2 e present")
+
+
+def compute_row(x, bias, scale):
+    """The Row of the visible columns; bias is None or as long as x."""
+    c2 = F64.mul(scale, LOG2E)
+    ch = F32.round(c2)
+    b = bias and [F32.fma(v, LH, F32.mul(v, LL)) for v in bias]
+    present = [not b or b[j] == NAN or less(ABSENT, b[j]) for j in range(len(x))]
+    if ch[2] is None:                          # scale not finite
+        return Row(NAN if any(present) else ZERO, ZERO, c2, x, present)
+    cl = F32.round(F64.sub(c2, ch))
+    columns = [j for j in range(len(x)) if present[j]]
+    T = largest(F32.fma(x[j], ch, b[j]) if b else F32.mul(x[j], ch) for j in columns)
+    B = largest(b[j] for j in columns) if b else MINUS_INF
+    e = [ZERO] * len(x)
+    if is_cold(T, B):
+        t = {j: logit(x[j], bias and bias[j], c2) for j in columns}
+        M = rint(largest(t.values()))
+        for j in columns:
+            e[j] = cold_weight(t[j], M)
+    else:
+        M = largest((MINUS_HOT, rint(T)))
+        for j in columns:
+            e[j] = weight(x[j], b and b[j], ch, cl, M)
+    return Row(weight_sum(e), M, c2, e, present)
+
+
+def is_cold(T, B):
+    """Whether the row is cold."""
+    return less(HOT, T) or T != MINUS_INF and (less(T, MINUS_HOT) or less(HOT, B))
+
+
+# ---- 4. Weights ----
+
+def weight(x, b, ch, cl, M):
+    """e of a present column; b is None without a bias."""
+    m = F32.sub(MAGIC, M)
+    u = F32.add(F32.fma(x, ch, b), m) if b else F32.fma(x, ch, m)
+    n = F32.sub(u, m)
+    k = F32.sub(u, MAGIC)
+    if k == NAN:
+        return NAN
+    if less(k, FLUSH):
+        return ZERO
+    f = F32.fma(x, ch, negative(n))
+    if b:
+        f = F32.add(f, b)
+    return power(F32.fma(x, cl, f), k)
+
+
+def power(f, k):
+    """p * 2^k, p being 2^f."""
+    p = A6
+    for a in (A5, A4, A3, A2, A1, ONE):
+        p = F32.fma(p, f, a)
+    return (p[0], p[1], p[2] + integer(k))
+
+
+def weight_sum(e):
+    """l."""
+    l = ZERO
+    for start in range(0, len(e), BLOCK):
+        l = F64.add(l, block_sum(e[start:start + BLOCK]))
+    return l
+
+
+def block_sum(e):
+    """The sum of a block, a double."""
+    lanes = [ZERO] * LANES
+    for j, v in enumerate(e):
+        lanes[j % LANES] = F32.add(lanes[j % LANES], v)
+    for half in (8, 4, 2, 1):
+        lanes = [F64.add(lanes[i], lanes[i + half]) for i in range(half)]
+    return lanes[0]
+
+
+# ---- 5. Cold rows ----
+
+def logit(x, bias, c2):
+    """t in double; bias is None without one."""
+    t = F64.mul(x, c2)
+    return F64.add(t, F64.mul(bias, LOG2E)) if bias else t
+
+
+def cold_weight(t, M):
+    """e of a present column."""
+    d = F64.sub(t, M)
+    n = rint(d)
+    if n == NAN:
+        return NAN
+    if less(n, FLUSH):
+        return ZERO
+    return power(F32.round(F64.sub(d, n)), n)
+
+
+# ---- 6. What is written ----
+
+def softmax_row(r, cols):
+    """y of the row, floats."""
+    visible, hidden = len(r.e), cols - len(r.e)
+    if r.l == NAN:
+        return [NAN] * visible + [ZERO] * hidden
+    if r.l[1] == 0:
+        return [ZERO] * cols
+    inv = F32.round(F64.div(ONE, r.l))
+    return [F32.mul(e, inv) for e in r.e] + [ZERO] * hidden
+
+
+def log_softmax_row(r, cols, x, bias):
+    """y of the row, floats."""
+    y = [NAN if r.l == NAN else MINUS_INF] * len(x) + [MINUS_INF] * (cols - len(x))
+    if r.l[1]:
+        log_l = log2(r.l)
+        for j in range(len(x)):
+            if r.present[j]:
+                d = F64.sub(logit(x[j], bias and bias[j], r.c2), r.M)
+                y[j] = F32.round(F64.mul(F64.sub(d, log_l), LN2))
+    return y
+
+
+def lse_of(r):
+    """The LSE of the row, a float."""
+    if r.l[1] == 0:
+        return NAN if r.l == NAN else MINUS_INF
+    return F32.round(F64.mul(F64.add(r.M, log2(r.l)), LN2))
+
+
+SQRT2 = hexadecimal("0x1.6a09e667f3bcdp+0")
+C = [hexadecimal(c) for c in """
+    0x1.71547652b82fep+1 0x1.ec709dc3a03fdp-1 0x1.2776c50ef9bfep-1 0x1.a61762a7aded9p-2
+    0x1.484b13d7c02a9p-2 0x1.0c9a84994022dp-2 0x1.c68f568d31760p-3 0x1.89f3b1694cffep-3
+    0x1.5b9ac9b743f0dp-3 0x1.3703c1f4d0ffep-3 0x1.1964ec6fc9491p-3""".split()]
+
+
+def log2(l):
+    """log2 of a double > 0."""
+    digits = l[1].bit_length()
+    m, q = (0, l[1], 1 - digits), l[2] + digits - 1
+    if less(SQRT2, m):
+        m, q = (0, m[1], m[2] - 1), q + 1
+    z = F64.div(F64.sub(m, ONE), F64.add(m, ONE))
+    w = F64.mul(z, z)
+    s = C[10]
+    for i in range(9, -1, -1):
+        s = F64.add(F64.mul(s, w), C[i])
+    return F64.add((int(q < 0), abs(q), 0), F64.mul(z, s))
+
+
+# ---- golden.md, The cases ----
+
+COLUMNS = [c for counts, times in (
+    (range(64), 9), ((64, 65), 9), ((127, 128, 129), 9), ((33,), 61), ((255, 256, 257), 5),
+    ((1023, 1024, 1025), 3), ((2049,), 2)) for c in counts for _ in range(times)]
+TYPES = (F32, F16, BF16)
+FAMILIES = ("plain", "wide", "tiny", "huge", "equal", "mixed", "poison")
+BIASES = (None, ("plain", F32), ("mixed", F16), ("plain", BF16), None, ("mixed", F32),
+          ("plain", F16), ("mixed", BF16), ("hidden", F32), ("odd", F16), ("shared", F32))
+SCALES = [F32.decode(bits) for bits in (
+    0x00000000, 0x3f800000, 0x3e000000, 0x3db504f3, 0xbf800000, 0x40800000, 0x3dcccccd,
+    0x44800000, 0x3f800001, 0x80000000, 0x3a83126f, 0xc0490fdb, 0x7149f2ca, 0x7fc00000,
+    0x7f800000, 0x00000001)]
+
+
+class Case:
+    """What follows from the number of a case."""
+
+    def __init__(self, i):
+        self.number, self.cols = i, COLUMNS[i]
+        long = self.cols > 130
+        self.rows = 1 if long or i % 17 < 9 else 2 if i % 17 < 14 else 3
+        self.x_type, self.y_type = TYPES[i % 9 // 3], TYPES[i % 3]
+        self.family = FAMILIES[i % 2 if long else i % 7]
+        self.bias = BIASES[i % 11]
+        self.log, self.has_y, self.has_lse = i % 5 in (2, 3), i % 5 != 4, i % 5 in (1, 3, 4)
+        self.scale = SCALES[i % 13] if SCALES[i % 13][1] else ONE
+        self.counts, self.row_scale = not long and i & 1, not long and i & 4
+
+
+# ---- The draws ----
+
+MASK = (1 << 64) - 1
+
+
+def splitmix64(state):
+    """The draws from a state on."""
+    while True:
+        state = (state + 0x9e3779b97f4a7c15) & MASK
+        z = state
+        z = ((z ^ (z >> 30)) * 0xbf58476d1ce4e5b9) & MASK
+        z = ((z ^ (z >> 27)) * 0x94d049bb133111eb) & MASK
+        yield z ^ (z >> 31)
+
+
+def drawn_rows(case):
+    """(x, bias, scale) of each row: of the visible columns, bias None if there is none."""
+    draw, shared = splitmix64(case.number), None
+    for row in range(case.rows):
+        v, s, p = next(draw), next(draw), next(draw)
+        pairs = [(next(draw), next(draw)) for _ in range(case.cols)]
+        x = [x_value(case, j, p, w) for j, (w, _) in enumerate(pairs)]
+        bias = shared
+        if case.bias and shared is None:
+            bias = [bias_value(case, row, j, p, u) for j, (_, u) in enumerate(pairs)]
+            if case.bias[0] == "shared":
+                shared = bias
+        visible = v % (case.cols + 1) if case.counts else case.cols
+        scale = SCALES[s & 15] if case.row_scale else case.scale
+        yield x[:visible], bias and bias[:visible], scale
+
+
+# ---- Values ----
+
+def scaled(kind, w, e):
+    k = w >> (64 - kind.digits)
+    if k >> (kind.digits - 1):
+        k -= 1 << kind.digits
+    return (int(k < 0), abs(k), e - kind.digits + 1)
+
+
+def plain(kind, w):
+    return scaled(kind, w, 3)
+
+
+def wide(kind, w):
+    return scaled(kind, w, 7)
+
+
+def raw(kind, w):
+    return w >> (64 - kind.width)
+
+
+def largest_of(kind, sign):
+    return kind.decode(sign * kind.sign | kind.infinity - 1)
+
+
+EDGES = {F32: 0xc9317217, F16: 0xfbfe, BF16: 0xc931}
+
+
+def edge(kind, u):
+    return kind.decode(EDGES[kind] + ((u >> 3) & 1))
+
+
+def odd(kind, p):
+    return (NAN, INF, MINUS_INF, largest_of(kind, 0))[(p >> 32) & 3]
+
+
+def x_value(case, j, p, w):
+    """x in column j."""
+    kind, family = case.x_type, case.family
+    low = 1 << (kind.digits - 1)
+    if family == "wide":
+        return wide(kind, w)
+    if family == "tiny":
+        return kind.decode(raw(kind, w) & (kind.sign | low | low - 1))
+    if family == "huge":
+        return kind.decode((raw(kind, w) | kind.sign >> 1) & ~low)
+    if family == "equal":
+        return plain(kind, p) if (p >> 32) & 3 else MINUS_INF
+    if family == "mixed" and w & 7 < 4:
+        return (ZERO, MINUS_ZERO, MINUS_INF, kind.decode(1))[w & 7]
+    if family == "poison" and j == p % case.cols:
+        return odd(kind, p)
+    return plain(kind, w)
+
+
+def bias_value(case, row, j, p, u):
+    """The bias in column j."""
+    family, kind = case.bias
+    if family == "mixed" and u & 7 < 6:
+        return (MINUS_INF, largest_of(kind, 1), (1, 8192, 0), MINUS_ZERO, edge(kind, u),
+                wide(kind, u))[u & 7]
+    if family == "hidden" and row == 0:
+        return MINUS_INF
+    if family == "odd" and j == p % case.cols:
+        return odd(kind, p)
+    return plain(kind, u)
+
+
+# ---- The hash ----
+
+def fnv1a(data):
+    h = 0xcbf29ce484222325
+    for byte in data:
+        h = ((h ^ byte) * 0x100000001b3) & MASK
+    return h
+
+
+def case_hash(i):
+    """The hash of case i."""
+    case, y_bytes, lse_bytes = Case(i), bytearray(), bytearray()
+    for x, bias, scale in drawn_rows(case):
+        r = compute_row(x, bias, scale)
+        y = log_softmax_row(r, case.cols, x, bias) if case.log else softmax_row(r, case.cols)
+        for v in y if case.has_y else ():
+            y_bytes += case.y_type.encode(v).to_bytes(case.y_type.width // 8, "little")
+        if case.has_lse:
+            lse_bytes += F32.encode(lse_of(r)).to_bytes(4, "little")
+    return fnv1a(y_bytes + lse_bytes)
+
+
+def hash_of_all(hashes):
+    """The hash over the hashes of all cases."""
+    return fnv1a(b"".join(h.to_bytes(8, "little") for h in hashes))
+
+
+# ---- The run ----
+
+SHOWN = 5                                      # differences printed
+
+
+def expected_hashes(path):
+    """{case number or "all": (hash as text, name)} from golden_softmax.inc."""
+    line = re.compile(r"0x([0-9a-f]{16}), /\* (\w+) ?(.*) \*/")
+    with open(path, encoding="ascii") as file:
+        found = [m.groups() for m in map(line.match, file) if m]
+    return {int(n) if n.isdigit() else n: (h, name) for h, n, name in found}
+
+
+def arguments():
+    here = os.path.dirname(os.path.abspath(__file__))
+    inc = os.path.join(here, "..", "tools", "rootdk", "golden_softmax.inc")
+    parser = argparse.ArgumentParser(description="docs/arithmetic.md against the golden hashes")
+    parser.add_argument("--inc", default=inc, metavar="PATH")
+    parser.add_argument("--cases", default=":", metavar="A:B")
+    parser.add_argument("--every", default=1, type=int, metavar="N")
+    args = parser.parse_args()
+    if not re.fullmatch(r"\d*:\d*", args.cases) or args.every < 1:
+        parser.error("--cases takes A:B, --every a number from 1 on")
+    return args
+
+
+def main():
+    args = arguments()
+    expected = expected_hashes(args.inc)
+    part = slice(*(int(n) if n else None for n in args.cases.split(":")), args.every)
+    numbers = range(len(COLUMNS))[part]
+    got = {i: case_hash(i) for i in numbers}
+    if len(numbers) == len(COLUMNS):
+        got["all"] = hash_of_all(got.values())
+    wrong = [i for i in got if expected.get(i, ("",))[0] != f"{got[i]:016x}"]
+    for i in wrong[:SHOWN]:
+        print("case {}: expected {} ({}), got {:016x}".format(
+            i, *expected.get(i, ("nothing", "not listed")), got[i]))
+    passed = sum(i not in wrong for i in numbers)
+    print(f"{passed} passed, {len(wrong)} failed, 0 skipped")
+    return 1 if wrong or not passed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
