@@ -275,6 +275,11 @@ TEST counts_out_of_range_are_refused(void) {
     for (size_t i = 0; i < sizeof WRONG / sizeof WRONG[0]; i++) {
         REFUSED_WITH(rows, WRONG[i], RDK_ERR_SIZE);
         REFUSED_WITH(cols, WRONG[i], RDK_ERR_SIZE);
+        rdk_softmax_desc bare = {.size = sizeof bare, .rows = WRONG[i], .x = mem.x, .y = mem.y};
+        REFUSED(&bare, RDK_ERR_SIZE);
+        bare.rows = 0;
+        bare.cols = WRONG[i];
+        REFUSED(&bare, RDK_ERR_SIZE);
     }
     static const int64_t LARGE[] = {((int64_t)1 << 31) + 1, (int64_t)1 << 32, INT64_MAX};
     for (size_t i = 0; i < sizeof LARGE / sizeof LARGE[0]; i++)
