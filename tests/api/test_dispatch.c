@@ -16,7 +16,10 @@
 
 /* ---- First use -------------------------------------------------------------------------------- */
 
-enum { THREADS = 8, RACES = 400 };
+#ifndef RDK_RACES
+#define RDK_RACES 400
+#endif
+enum { THREADS = 8, RACES = RDK_RACES };
 
 static atomic_int waiting;
 
