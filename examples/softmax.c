@@ -1,4 +1,4 @@
-/* Softmax of three scores: sharp, tempered by a scale, with a column hidden, and the log of its sum. */
+/* Softmax of three scores: sharp, softened by a scale, with one hidden; and the log of its sum. */
 #include <stdio.h>
 
 #include <rootdk/rootdk.h>

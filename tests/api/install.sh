@@ -80,7 +80,8 @@ done
 # As a subproject: no tests, no bench, and the program runs.
 unset PKG_CONFIG_LIBDIR PKG_CONFIG_SYSROOT_DIR
 mkdir -p "$dir/user/subprojects/rootdk"
-tar -C "$source" --exclude=./build --exclude=./.git -cf - . | tar -C "$dir/user/subprojects/rootdk" -xf -
+tar -C "$source" --exclude=./build --exclude=./.git -cf - . |
+    tar -C "$dir/user/subprojects/rootdk" -xf -
 cp "$example" "$dir/user/example.c"
 cat > "$dir/user/meson.build" << 'M'
 project('user', 'c', default_options: ['c_std=c11', 'werror=true', 'warning_level=2'])

@@ -1,8 +1,9 @@
 #!/bin/sh
-# The README's first program compiles as it stands, runs and prints what it says: readme.sh SOURCE STATIC_LIBRARY
+# The README's first program compiles as it stands, runs and prints what the README says:
+# readme.sh SOURCE STATIC_LIBRARY
 #
-# What it prints is the first block after the program that is marked ```text or ```console or not at all, if
-# one comes before the next heading.
+# What it prints is the next block after the program, if it comes before the next heading and is
+# marked text, console or not at all.
 set -eu
 source=$1 library=$2
 readme=$source/README.md
@@ -17,7 +18,8 @@ awk '/^```c$/ && !seen { seen = 1; inside = 1; next }
      inside == 2 && /^```(text|console)?$/ { inside = 3; next }
      inside == 2 && /^```/ { exit }
      inside == 3 { if (/^```/) exit; print }' "$readme" | grep -v '^\$ ' > "$dir/expected" || true
-${CC:-cc} -Wall -Wextra -Werror -I"$source/include" "$dir/program.c" "$library" -lm -o "$dir/program" ||
+${CC:-cc} -Wall -Wextra -Werror -I"$source/include" "$dir/program.c" "$library" -lm \
+    -o "$dir/program" ||
     { echo "the README's program does not compile"; exit 1; }
 "$dir/program" > "$dir/printed" || { echo "the README's program failed"; exit 1; }
 cat "$dir/printed"

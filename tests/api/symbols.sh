@@ -1,7 +1,7 @@
 #!/bin/sh
 # What the libraries export: symbols.sh NM HEADER SHARED STATIC
 #
-# The shared one: exactly the functions that the header declares. The static one: nothing without the prefix.
+# The shared one: exactly the functions that the header declares. The static one: only rdk_ names.
 set -eu
 nm=$1 header=$2 shared=$3 static=$4
 dir=$(mktemp -d)
@@ -20,4 +20,4 @@ if grep -v -e '^rdk_' -e '^__' -e '^asan' "$dir/global"; then
     echo "the static library has global names without the prefix rdk_"
     exit 1
 fi
-echo "$(wc -l < "$dir/exported") functions exported, $(wc -l < "$dir/global") global names in the static library"
+echo "exported: $(wc -l < "$dir/exported"); global in the static library: $(wc -l < "$dir/global")"

@@ -1,5 +1,5 @@
-/* How far the contract's results are from the exact ones, by an oracle in double: exp and log of libm,
- * compensated sums, the same floats in. The worst of each family is printed, pass or fail. */
+/* How far the contract's results are from the exact ones, by an oracle in double: exp and log of
+ * libm, compensated sums, the same floats in. The worst of each family is printed, pass or fail. */
 #include "tests/suite.h"
 
 #include <math.h>
@@ -23,7 +23,7 @@
 #define BOUND_LOG 2.0
 #define LEAST_WEIGHT 0x1p-98
 
-/* ---- 2^f ---------------------------------------------------------------------------------------- */
+/* ---- 2^f ------------------------------------------------------------------------------------- */
 
 TEST sweep_oracle_is_libms(void) {
     double worst = 0;
@@ -88,7 +88,7 @@ TEST sweep_is_the_same_without_fma(void) {
 }
 #endif
 
-/* ---- Draws ---------------------------------------------------------------------------------------- */
+/* ---- Draws ----------------------------------------------------------------------------------- */
 
 static uint64_t rng_state;
 
@@ -107,7 +107,7 @@ static double normal(void) {
     return sqrt(-2 * log(uniform())) * cos(6.283185307179586 * uniform());
 }
 
-/* ---- The oracle ------------------------------------------------------------------------------------- */
+/* ---- The oracle ------------------------------------------------------------------------------ */
 
 typedef struct oracle {
     double max, sum, lse; /* sum of exp(z - max) */
@@ -143,7 +143,7 @@ static double ulp32(double v) {
     return ulp_of(v, 23, -126);
 }
 
-/* ---- Families ----------------------------------------------------------------------------------------- */
+/* ---- Families -------------------------------------------------------------------------------- */
 
 typedef enum bias_kind { NO_BIAS, UNIFORM, SLOPE, COMPENSATED } bias_kind;
 
@@ -200,7 +200,14 @@ static rdk_softmax_desc desc_of(const family *f, row_memory m, int64_t cols) {
 }
 
 static const int64_t COLS[] = {64, 1024, 32768, 1048576};
-enum { SIZES = sizeof COLS / sizeof COLS[0] };
+
+/* A build that looks at few elements leaves out the row that alone has far more. */
+static int sizes(void) {
+    int n = sizeof COLS / sizeof COLS[0];
+    while (COLS[n - 1] > 8 * (int64_t)RDK_ELEMENTS)
+        n--;
+    return n;
+}
 
 static int64_t rows_for(int64_t cols) {
     return RDK_ELEMENTS / cols > 0 ? RDK_ELEMENTS / cols : 1;
@@ -214,12 +221,12 @@ static void seed(const family *f, int64_t cols) {
 
 static void heading(const char *what) {
     printf("\n%-34s", what);
-    for (int i = 0; i < SIZES; i++)
+    for (int i = 0; i < sizes(); i++)
         printf(" %9lld", (long long)COLS[i]);
     printf("  columns\n");
 }
 
-/* ---- Softmax ---------------------------------------------------------------------------------------------- */
+/* ---- Softmax --------------------------------------------------------------------------------- */
 
 typedef struct tally {
     double worst;        /* ULP */
@@ -228,8 +235,8 @@ typedef struct tally {
     uint64_t not_zeroed; /* weights far below LEAST_WEIGHT that are larger than they may be */
 } tally;
 
-/* The b of the bound 4 + |b|: the largest of those columns of the row that weigh anything, because the
- * sum, and with it every weight of the row, carries their error. */
+/* The b of the bound 4 + |b|: the largest of those columns of the row that weigh anything, because
+ * the sum, and with it every weight of the row, carries their error. */
 static double largest_bias(const float *x, const float *bias, float scale, int64_t cols, oracle o) {
     double largest = 0;
     for (int64_t j = 0; bias && j < cols; j++)
@@ -261,7 +268,7 @@ static bool softmax_family(const family *f) {
     bool ok = true;
     uint64_t count = 0;
     printf("  %-32s", f->name);
-    for (int i = 0; i < SIZES; i++) {
+    for (int i = 0; i < sizes(); i++) {
         tally t = {0};
         row_memory m = allocate(COLS[i]);
         rdk_softmax_desc d = desc_of(f, m, COLS[i]);
@@ -326,7 +333,7 @@ TEST softmax_with_bias_is_within_4_plus_b_ulp(void) {
     PASS();
 }
 
-/* ---- Log-softmax and LSE --------------------------------------------------------------------------------------- */
+/* ---- Log-softmax and LSE --------------------------------------------------------------------- */
 
 static double log_error(double got, double exact) {
     return fabs(got - exact) / ulp32(fmax(1, fabs(exact)));
@@ -335,7 +342,7 @@ static double log_error(double got, double exact) {
 static bool log_family(const family *f) {
     bool ok = true;
     printf("  %-32s", f->name);
-    for (int i = 0; i < SIZES; i++) {
+    for (int i = 0; i < sizes(); i++) {
         double worst = 0, worst_lse = 0;
         row_memory m = allocate(COLS[i]);
         rdk_softmax_desc d = desc_of(f, m, COLS[i]);
@@ -390,7 +397,7 @@ TEST log_softmax_and_lse_are_within_2_ulp(void) {
     PASS();
 }
 
-/* ---- Narrow types -------------------------------------------------------------------------------------------------- */
+/* ---- Narrow types ---------------------------------------------------------------------------- */
 
 typedef struct narrow {
     const char *name;
@@ -456,7 +463,7 @@ TEST narrow_types_are_within_1_ulp(void) {
     PASS();
 }
 
-/* ---- Examples worked by hand ------------------------------------------------------------------------------------------ */
+/* ---- Examples worked by hand ----------------------------------------------------------------- */
 
 static const struct example {
     int n;

@@ -14,7 +14,7 @@
 #include "dispatch/cpu.h"
 #include "dispatch/dispatch.h"
 
-/* ---- First use -------------------------------------------------------------------------------- */
+/* ---- First use ------------------------------------------------------------------------------- */
 
 #ifndef RDK_RACES
 #define RDK_RACES 400
@@ -57,7 +57,7 @@ static bool race(void) {
     return ok;
 }
 
-/* A process has one first use, so each race gets a process. Runs before this one asks for anything. */
+/* A process has one first use, so each race gets a process. It comes first for that reason. */
 TEST first_use_may_be_raced(void) {
     for (int i = 0; i < RACES; i++) {
         int status = -1;
@@ -71,7 +71,7 @@ TEST first_use_may_be_raced(void) {
     PASS();
 }
 
-/* ---- Made-up CPUs ----------------------------------------------------------------------------- */
+/* ---- Made-up CPUs ---------------------------------------------------------------------------- */
 
 enum {
     OSXSAVE = 1 << 27,
@@ -147,7 +147,7 @@ TEST old_cpus_have_no_leaf_7(void) {
     PASS();
 }
 
-/* ---- This CPU --------------------------------------------------------------------------------- */
+/* ---- This CPU -------------------------------------------------------------------------------- */
 
 #if defined(__x86_64__) || defined(__i386__)
 TEST detection_agrees_with_the_compiler(void) {
@@ -176,7 +176,7 @@ TEST detection_agrees_with_the_compiler(void) {
 }
 #endif
 
-/* ---- The table of every CPU --------------------------------------------------------------------- */
+/* ---- The table of every CPU ------------------------------------------------------------------ */
 
 static unsigned in_build(void) {
     unsigned flags = 0;
@@ -227,7 +227,7 @@ TEST table_holds_what_the_flags_allow(void) {
     PASS();
 }
 
-/* ---- Names -------------------------------------------------------------------------------------- */
+/* ---- Names ----------------------------------------------------------------------------------- */
 
 TEST names_are_known_in_any_case(void) {
     static const char *const NAMES[] = {"default", "scalar", "avx2", "avx512", "neon"};
@@ -268,7 +268,7 @@ TEST other_numbers_have_no_name(void) {
     PASS();
 }
 
-/* ---- The choice ----------------------------------------------------------------------------------- */
+/* ---- The choice ------------------------------------------------------------------------------ */
 
 static bool runs(rdk_isa isa, rdk_status status) {
     char name[64];

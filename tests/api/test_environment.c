@@ -1,4 +1,4 @@
-/* What RDK_ISA in the environment of this process did. Run once per value, and once as a setuid program. */
+/* What RDK_ISA in the environment did. Run once per value, and once as a setuid program. */
 #define _GNU_SOURCE /* setenv after the first use */
 #include "tests/suite.h"
 

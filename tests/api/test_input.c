@@ -10,7 +10,7 @@
 #include "dispatch/dispatch.h"
 #include "tests/paths.h"
 
-/* ---- The fixture ------------------------------------------------------------------------------ */
+/* ---- The fixture ----------------------------------------------------------------------------- */
 
 enum { ROWS = 3, COLS = 5, STRIDE = 8, CELLS = ROWS * STRIDE };
 
@@ -96,7 +96,7 @@ static bool is_accepted(const rdk_softmax_desc *d) {
         ACCEPTED(&d_);                                                                             \
     } while (0)
 
-/* ---- The descriptor as a whole ------------------------------------------------------------------ */
+/* ---- The descriptor as a whole --------------------------------------------------------------- */
 
 TEST good_one_is_accepted_and_writes(void) {
     arena before = mem;
@@ -145,7 +145,7 @@ TEST surplus_must_be_zero(void) {
     PASS();
 }
 
-/* ---- Numbers that name nothing -------------------------------------------------------------------- */
+/* ---- Numbers that name nothing --------------------------------------------------------------- */
 
 static const int32_t NO_ENUM[] = {-1, 3, 4, 99, 1 << 16, 1 << 30, INT32_MAX, INT32_MIN};
 enum { NO_ENUMS = sizeof NO_ENUM / sizeof NO_ENUM[0] };
@@ -204,7 +204,7 @@ TEST unavailable_isas_are_refused(void) {
     PASS();
 }
 
-/* ---- Pointers --------------------------------------------------------------------------------------- */
+/* ---- Pointers -------------------------------------------------------------------------------- */
 
 TEST needed_pointers_must_not_be_null(void) {
     REFUSED_WITH(x, NULL, RDK_ERR_NULL);
@@ -268,7 +268,7 @@ TEST rows_of_no_columns_have_lse(void) {
     PASS();
 }
 
-/* ---- Counts and strides ----------------------------------------------------------------------------- */
+/* ---- Counts and strides ---------------------------------------------------------------------- */
 
 TEST counts_out_of_range_are_refused(void) {
     static const int64_t WRONG[] = {-1, -2, -((int64_t)1 << 32), INT64_MIN};
@@ -359,7 +359,7 @@ TEST visible_out_of_range_is_refused(void) {
     PASS();
 }
 
-/* ---- Overlap ------------------------------------------------------------------------------------------ */
+/* ---- Overlap --------------------------------------------------------------------------------- */
 
 /* From one byte on to one byte before the end of `x`, and as far the other way: all but equal. */
 TEST shifted_in_place_is_refused(void) {
@@ -425,7 +425,7 @@ static void inputs_of(piece in[INPUTS]) {
     in[3] = (piece){"visible", (uintptr_t)mem.visible, ROWS * sizeof(int64_t)};
 }
 
-/* Where an output of `bytes` shares with p: its start, only its own last byte, only p's last byte. */
+/* Where an output of `bytes` meets p: at its start, by its own last byte, at the last byte of p. */
 static void meetings(uintptr_t at[3], const piece *p, size_t bytes) {
     at[0] = p->first;
     at[1] = p->first - bytes + 1;
@@ -532,7 +532,7 @@ TEST interleaved_views_are_accepted(void) {
     PASS();
 }
 
-/* ---- Two faults at once --------------------------------------------------------------------------------- */
+/* ---- Two faults at once ---------------------------------------------------------------------- */
 
 static void fault_size(rdk_softmax_desc *d) {
     d->size -= 8;
@@ -621,7 +621,7 @@ TEST two_faults_are_refused(void) {
     PASS();
 }
 
-/* ---- Status --------------------------------------------------------------------------------------------- */
+/* ---- Status ---------------------------------------------------------------------------------- */
 
 TEST every_status_has_a_string_of_its_own(void) {
     const char *none = rdk_status_string((rdk_status)99);
