@@ -1,0 +1,361 @@
+/* Detection from made-up CPUs, the table of every CPU, the choice by name and number, first use. */
+#define _POSIX_C_SOURCE 200809L /* fork, unsetenv */
+#include "tests/suite.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "dispatch/cpu.h"
+#include "dispatch/dispatch.h"
+
+/* ---- First use ------------------------------------------------------------------------------- */
+
+#ifndef RDK_RACES
+#define RDK_RACES 400
+#endif
+enum { THREADS = 8, RACES = RDK_RACES };
+
+static atomic_int waiting;
+
+typedef struct runner {
+    pthread_t thread;
+    const char *name;
+    const rdk_table *table;
+    rdk_isa isa;
+    rdk_status status;
+} runner;
+
+static void *first_use(void *p) {
+    runner *r = p;
+    atomic_fetch_sub(&waiting, 1);
+    while (atomic_load(&waiting) > 0) /* awake, so that all go on within nanoseconds */
+        sched_yield();
+    r->table = rdk_table_for(RDK_ISA_DEFAULT, &r->status);
+    r->name = rdk_kernel_name(RDK_OP_SOFTMAX);
+    r->isa = rdk_get_isa();
+    return NULL;
+}
+
+static bool race(void) {
+    runner r[THREADS];
+    bool ok = true;
+    atomic_store(&waiting, THREADS);
+    for (int i = 0; i < THREADS; i++)
+        ok &= pthread_create(&r[i].thread, NULL, first_use, &r[i]) == 0;
+    for (int i = 0; i < THREADS; i++)
+        ok &= pthread_join(r[i].thread, NULL) == 0;
+    for (int i = 0; i < THREADS; i++)
+        ok &= r[i].status == RDK_OK && r[i].table && r[i].table->softmax && r[i].name &&
+              r[i].table == r[0].table && strcmp(r[i].name, r[0].name) == 0 &&
+              r[i].isa == r[0].isa && r[i].isa == rdk_best_isa(rdk_cpu_flags());
+    return ok;
+}
+
+/* A process has one first use, so each race gets a process. It comes first for that reason. */
+TEST first_use_may_be_raced(void) {
+    for (int i = 0; i < RACES; i++) {
+        int status = -1;
+        fflush(NULL);
+        pid_t pid = fork();
+        if (pid == 0)
+            _exit(race() ? 0 : 1);
+        ASSERT(pid > 0 && waitpid(pid, &status, 0) == pid);
+        ASSERT(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    }
+    PASS();
+}
+
+/* ---- Made-up CPUs ---------------------------------------------------------------------------- */
+
+enum {
+    OSXSAVE = 1 << 27,
+    AVX = 1 << 28,
+    FMA = 1 << 12,
+    F16C = 1 << 29,
+    AVX2 = 1 << 5,
+    AVX512F = 1 << 16,
+    AVX512DQ = 1 << 17,
+    AVX512BW = 1 << 30,
+};
+#define AVX512VL (1u << 31)
+#define AVX2_AND_512 ((unsigned)RDK_CPU_AVX2 | RDK_CPU_AVX512)
+
+static const rdk_cpuid FULL = {.max_leaf = 7,
+                               .leaf1_ecx = OSXSAVE | AVX | FMA | F16C,
+                               .leaf7_ebx = AVX2 | AVX512F | AVX512DQ | AVX512BW | AVX512VL,
+                               .xcr0 = 0xe7};
+
+TEST whole_cpu_has_both(void) {
+    rdk_cpuid all = {UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT64_MAX}, none = {0};
+    ASSERT_EQ(AVX2_AND_512, rdk_flags_from_cpuid(&FULL));
+    ASSERT_EQ(AVX2_AND_512, rdk_flags_from_cpuid(&all));
+    ASSERT_EQ(0u, rdk_flags_from_cpuid(&none));
+    PASS();
+}
+
+/* Of each register, the bits that matter matter and the others do not. */
+TEST each_bit_is_needed(void) {
+    for (int bit = 0; bit < 32; bit++) {
+        uint32_t b = (uint32_t)1 << bit;
+        rdk_cpuid id = FULL;
+        id.leaf1_ecx &= ~b;
+        ASSERT_EQ(FULL.leaf1_ecx & b ? 0u : AVX2_AND_512, rdk_flags_from_cpuid(&id));
+        id.leaf1_ecx = ~b;
+        ASSERT_EQ(FULL.leaf1_ecx & b ? 0u : AVX2_AND_512, rdk_flags_from_cpuid(&id));
+        for (int others = 0; others < 2; others++) {
+            unsigned expected = AVX2_AND_512;
+            if (FULL.leaf7_ebx & b)
+                expected = b == AVX2 ? 0u : (unsigned)RDK_CPU_AVX2;
+            id = FULL;
+            id.leaf7_ebx = others ? ~b : FULL.leaf7_ebx & ~b;
+            ASSERT_EQ(expected, rdk_flags_from_cpuid(&id));
+        }
+    }
+    PASS();
+}
+
+TEST registers_must_be_enabled(void) {
+    static const struct {
+        uint64_t xcr0;
+        unsigned flags;
+    } CASES[] = {
+        {0, 0},    {1, 0},    {2, 0},    {3, 0},    {4, 0},     {5, 0},
+        {0xe1, 0}, {0xe3, 0}, /* ZMM without YMM */
+        {0xe5, 0}, {6, 1},    {7, 1},    {0x27, 1}, {0x67, 1},  {0x87, 1},
+        {0xa7, 1}, {0xc7, 1}, {0xe6, 3}, {0xe7, 3}, {0x2e7, 3}, {(uint64_t)0xe7 << 32, 0},
+    };
+    for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
+        rdk_cpuid id = FULL;
+        id.xcr0 = CASES[i].xcr0;
+        ASSERT_EQ(CASES[i].flags, rdk_flags_from_cpuid(&id));
+    }
+    PASS();
+}
+
+TEST old_cpus_have_no_leaf_7(void) {
+    for (uint32_t leaf = 0; leaf < 32; leaf++) {
+        rdk_cpuid id = FULL;
+        id.max_leaf = leaf;
+        ASSERT_EQ(leaf < 7 ? 0u : AVX2_AND_512, rdk_flags_from_cpuid(&id));
+    }
+    PASS();
+}
+
+/* ---- This CPU -------------------------------------------------------------------------------- */
+
+#if defined(__x86_64__) || defined(__i386__)
+TEST detection_agrees_with_the_compiler(void) {
+    __builtin_cpu_init();
+    bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+    bool avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                  __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 11 /* others do not know the name */
+    avx2 = avx2 && __builtin_cpu_supports("f16c");
+#endif
+    unsigned expected = avx2 ? RDK_CPU_AVX2 : 0;
+    if (avx2 && avx512)
+        expected |= RDK_CPU_AVX512;
+    ASSERT_EQ(expected, rdk_cpu_flags());
+    PASS();
+}
+#elif defined(__aarch64__)
+TEST detection_agrees_with_the_compiler(void) {
+    ASSERT_EQ((unsigned)RDK_CPU_NEON, rdk_cpu_flags()); /* the architecture's base */
+    PASS();
+}
+#else
+TEST detection_agrees_with_the_compiler(void) {
+    ASSERT_EQ(0u, rdk_cpu_flags());
+    PASS();
+}
+#endif
+
+/* ---- The table of every CPU ------------------------------------------------------------------ */
+
+static unsigned in_build(void) {
+    unsigned flags = 0;
+#ifdef RDK_HAVE_AVX2
+    flags |= RDK_CPU_AVX2;
+#endif
+#ifdef RDK_HAVE_AVX512
+    flags |= RDK_CPU_AVX512;
+#endif
+#ifdef RDK_HAVE_NEON
+    flags |= RDK_CPU_NEON;
+#endif
+    return flags;
+}
+
+static unsigned flag_of(rdk_isa isa) {
+    static const unsigned FLAG[RDK_ISA_COUNT] = {0, 0, RDK_CPU_AVX2, RDK_CPU_AVX512, RDK_CPU_NEON};
+    return FLAG[isa];
+}
+
+/* The highest ISA up to `limit` that the flags and the build have; x86 and Arm are not compared. */
+static rdk_isa expected_isa(unsigned flags, rdk_isa limit) {
+    rdk_isa found = RDK_ISA_SCALAR;
+    bool in_build_at_all = limit == RDK_ISA_SCALAR || (flag_of(limit) & in_build());
+    rdk_isa last = limit != RDK_ISA_DEFAULT && in_build_at_all ? limit : RDK_ISA_COUNT - 1;
+    for (rdk_isa isa = RDK_ISA_AVX2; isa <= last; isa++)
+        if (flag_of(isa) & flags & in_build())
+            found = isa;
+    return found;
+}
+
+TEST table_holds_what_the_flags_allow(void) {
+    for (unsigned flags = 0; flags < 8; flags++) {
+        for (rdk_isa limit = 0; limit < RDK_ISA_COUNT; limit++) {
+            rdk_isa isa = expected_isa(flags, limit);
+            char name[64];
+            snprintf(name, sizeof name, "rdk_softmax_%s", rdk_isa_name(isa));
+            rdk_table t;
+            memset(&t, 0xa5, sizeof t);
+            rdk_table_fill(&t, flags, limit);
+            ASSERT_EQ(isa, t.isa);
+            ASSERT_STR_EQ(name, t.name[RDK_OP_SOFTMAX]);
+            ASSERT(t.softmax != NULL);
+            ASSERT((flags & flag_of(t.isa)) == flag_of(t.isa));
+        }
+        ASSERT_EQ(expected_isa(flags, RDK_ISA_DEFAULT), rdk_best_isa(flags));
+    }
+    PASS();
+}
+
+/* ---- Names ----------------------------------------------------------------------------------- */
+
+TEST names_are_known_in_any_case(void) {
+    static const char *const NAMES[] = {"default", "scalar", "avx2", "avx512", "neon"};
+    static const char *const UPPER[] = {"DEFAULT", "Scalar", "AVX2", "aVx512", "NEON"};
+    for (rdk_isa isa = 0; isa < RDK_ISA_COUNT; isa++) {
+        rdk_isa got = 99;
+        ASSERT_STR_EQ(NAMES[isa], rdk_isa_name(isa));
+        ASSERT_EQ(RDK_OK, rdk_isa_from_name(NAMES[isa], &got));
+        ASSERT_EQ(isa, got);
+        got = 99;
+        ASSERT_EQ(RDK_OK, rdk_isa_from_name(UPPER[isa], &got));
+        ASSERT_EQ(isa, got);
+    }
+    PASS();
+}
+
+TEST other_names_are_unknown(void) {
+    static const char *const WRONG[] = {"",      " ",       "avx",     "avx2 ",  " avx2",
+                                        "avx51", "avx5122", "sse2",    "neon\n", "scalar,avx2",
+                                        "best",  "2",       "NE\xd3N", "avx\x12"};
+    rdk_isa isa = 99;
+    for (size_t i = 0; i < sizeof WRONG / sizeof WRONG[0]; i++)
+        ASSERT_EQ(RDK_ERR_ISA_UNKNOWN, rdk_isa_from_name(WRONG[i], &isa));
+    ASSERT_EQ(RDK_ERR_NULL, rdk_isa_from_name(NULL, &isa));
+    ASSERT_EQ(99, isa);
+    ASSERT_EQ(RDK_ERR_NULL, rdk_isa_from_name("avx2", NULL));
+    PASS();
+}
+
+TEST other_numbers_have_no_name(void) {
+    static const int32_t WRONG[] = {-1, 5, 99, 1 << 16, INT32_MAX, INT32_MIN};
+    for (size_t i = 0; i < sizeof WRONG / sizeof WRONG[0]; i++) {
+        ASSERT(rdk_isa_name(WRONG[i]) == NULL);
+        ASSERT(rdk_kernel_name(WRONG[i]) == NULL);
+        ASSERT_EQ(RDK_ERR_ISA_UNKNOWN, rdk_isa_available(WRONG[i]));
+    }
+    ASSERT(rdk_kernel_name(RDK_OP_COUNT) == NULL);
+    PASS();
+}
+
+/* ---- The choice ------------------------------------------------------------------------------ */
+
+static bool runs(rdk_isa isa, rdk_status status) {
+    char name[64];
+    rdk_status s;
+    snprintf(name, sizeof name, "rdk_softmax_%s", rdk_isa_name(isa));
+    return rdk_get_isa() == isa && rdk_isa_status() == status &&
+           strcmp(rdk_kernel_name(RDK_OP_SOFTMAX), name) == 0 &&
+           rdk_table_for(RDK_ISA_DEFAULT, &s)->isa == isa;
+}
+
+TEST best_runs_at_first(void) {
+    ASSERT(runs(rdk_best_isa(rdk_cpu_flags()), RDK_OK));
+    PASS();
+}
+
+TEST choice_by_number(void) {
+    rdk_isa best = rdk_best_isa(rdk_cpu_flags());
+    for (rdk_isa isa = RDK_ISA_SCALAR; isa < RDK_ISA_COUNT; isa++) {
+        unsigned need = flag_of(isa);
+        bool here = (need & rdk_cpu_flags() & in_build()) == need;
+        rdk_status status = here ? RDK_OK : RDK_ERR_ISA_UNAVAILABLE;
+        ASSERT_EQ(status, rdk_isa_available(isa));
+        ASSERT_EQ(status, rdk_set_isa(isa));
+        ASSERT(runs(here ? isa : RDK_ISA_SCALAR, status));
+        ASSERT_EQ(RDK_OK, rdk_set_isa(RDK_ISA_DEFAULT));
+        ASSERT(runs(best, RDK_OK));
+    }
+    PASS();
+}
+
+TEST unknown_number_leaves_scalar(void) {
+    static const rdk_isa WRONG[] = {-1, RDK_ISA_COUNT, 1 << 16, INT32_MAX, INT32_MIN};
+    for (size_t i = 0; i < sizeof WRONG / sizeof WRONG[0]; i++) {
+        ASSERT_EQ(RDK_OK, rdk_set_isa(RDK_ISA_DEFAULT));
+        ASSERT_EQ(RDK_ERR_ISA_UNKNOWN, rdk_set_isa(WRONG[i]));
+        ASSERT(runs(RDK_ISA_SCALAR, RDK_ERR_ISA_UNKNOWN));
+    }
+    ASSERT_EQ(RDK_OK, rdk_set_isa(RDK_ISA_DEFAULT));
+    PASS();
+}
+
+/* The field of a call neither follows the choice nor changes it. */
+TEST table_of_a_call_is_its_own(void) {
+    ASSERT_EQ(RDK_OK, rdk_set_isa(RDK_ISA_SCALAR));
+    for (rdk_isa isa = RDK_ISA_SCALAR; isa < RDK_ISA_COUNT; isa++) {
+        rdk_status status;
+        const rdk_table *t = rdk_table_for(isa, &status);
+        ASSERT_EQ(rdk_isa_available(isa), status);
+        ASSERT(status == RDK_OK ? t && t->isa == isa : !t);
+        ASSERT(runs(RDK_ISA_SCALAR, RDK_OK));
+    }
+    ASSERT_EQ(RDK_OK, rdk_set_isa(RDK_ISA_DEFAULT));
+    PASS();
+}
+
+TEST versions_are_the_headers(void) {
+    char version[32];
+    snprintf(version, sizeof version, "%d.%d.%d", RDK_VERSION_MAJOR, RDK_VERSION_MINOR,
+             RDK_VERSION_PATCH);
+    ASSERT_STR_EQ(version, rdk_version());
+    ASSERT_EQ(RDK_ARITHMETIC_VERSION, rdk_arithmetic_version());
+    PASS();
+}
+
+SUITE(dispatch) {
+    RUN_TEST(first_use_may_be_raced);
+    RUN_TEST(best_runs_at_first);
+    RUN_TEST(whole_cpu_has_both);
+    RUN_TEST(each_bit_is_needed);
+    RUN_TEST(registers_must_be_enabled);
+    RUN_TEST(old_cpus_have_no_leaf_7);
+    RUN_TEST(detection_agrees_with_the_compiler);
+    RUN_TEST(table_holds_what_the_flags_allow);
+    RUN_TEST(names_are_known_in_any_case);
+    RUN_TEST(other_names_are_unknown);
+    RUN_TEST(other_numbers_have_no_name);
+    RUN_TEST(choice_by_number);
+    RUN_TEST(unknown_number_leaves_scalar);
+    RUN_TEST(table_of_a_call_is_its_own);
+    RUN_TEST(versions_are_the_headers);
+}
+
+GREATEST_MAIN_DEFS();
+
+int main(int argc, char **argv) {
+    GREATEST_MAIN_BEGIN();
+    unsetenv("RDK_ISA");
+    RUN_SUITE(dispatch);
+    RDK_MAIN_END();
+}

@@ -1,0 +1,684 @@
+/* Bad descriptors: each gives its status and leaves every byte as it was; odd but good ones run. */
+#include "tests/suite.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "dispatch/dispatch.h"
+#include "tests/paths.h"
+
+/* ---- The fixture ----------------------------------------------------------------------------- */
+
+enum { ROWS = 3, COLS = 5, STRIDE = 8, CELLS = ROWS * STRIDE };
+
+/* Everything a call may touch lies in here, so one comparison sees any byte that was written. */
+typedef struct arena {
+    float x[CELLS], y[CELLS], bias[CELLS], row_scale[STRIDE], lse[STRIDE];
+    int64_t visible[STRIDE];
+    float wide[ROWS][4 * STRIDE];
+} arena;
+
+static arena mem;
+static path paths[RDK_MAX_PATHS];
+static int path_count;
+
+static void reset_memory(void) {
+    memset(&mem, 0xa5, sizeof mem);
+    for (int i = 0; i < CELLS; i++) {
+        mem.x[i] = (float)(i % 7) - 3;
+        mem.bias[i] = (float)(i % 5) * 0.25f;
+    }
+    for (int i = 0; i < STRIDE; i++) {
+        mem.row_scale[i] = 1.5f;
+        mem.visible[i] = COLS - i % 2;
+    }
+}
+
+/* A descriptor with nothing wrong and every field in use. */
+static rdk_softmax_desc good(void) {
+    return (rdk_softmax_desc){.size = sizeof(rdk_softmax_desc),
+                              .rows = ROWS,
+                              .cols = COLS,
+                              .x = mem.x,
+                              .x_stride = STRIDE,
+                              .y = mem.y,
+                              .y_stride = STRIDE,
+                              .row_scale = mem.row_scale,
+                              .bias = mem.bias,
+                              .bias_stride = STRIDE,
+                              .visible = mem.visible,
+                              .lse = mem.lse};
+}
+
+static bool one_refusal(const char *by, const arena *before, rdk_status got, rdk_status expected) {
+    bool untouched = memcmp(before, &mem, sizeof mem) == 0;
+    if (got == expected && untouched)
+        return true;
+    printf("\n%s: got status %d, expected %d%s\n", by, (int)got, (int)expected,
+           untouched ? "" : "; memory was changed");
+    return false;
+}
+
+/* `isa_is_wrong`: only rdk_softmax() looks at that field. */
+static bool is_refused(const rdk_softmax_desc *d, rdk_status expected, bool isa_is_wrong) {
+    arena before = mem;
+    bool ok = one_refusal("rdk_softmax", &before, rdk_softmax(d), expected);
+    for (int i = 0; i < path_count && !isa_is_wrong; i++)
+        ok &= one_refusal(paths[i].name, &before, rdk_softmax_with(&paths[i].table, d), expected);
+    return ok;
+}
+
+static bool is_accepted(const rdk_softmax_desc *d) {
+    bool ok = rdk_softmax(d) == RDK_OK;
+    for (int i = 0; i < path_count; i++)
+        ok &= rdk_softmax_with(&paths[i].table, d) == RDK_OK;
+    return ok;
+}
+
+#define REFUSED(d, status) ASSERT(is_refused(d, status, false))
+#define ACCEPTED(d) ASSERT(is_accepted(d))
+
+/* One field set to one value that must be refused. */
+#define REFUSED_WITH(field, value, status)                                                         \
+    do {                                                                                           \
+        rdk_softmax_desc d_ = good();                                                              \
+        d_.field = (value);                                                                        \
+        REFUSED(&d_, status);                                                                      \
+    } while (0)
+
+#define ACCEPTED_WITH(field, value)                                                                \
+    do {                                                                                           \
+        rdk_softmax_desc d_ = good();                                                              \
+        d_.field = (value);                                                                        \
+        ACCEPTED(&d_);                                                                             \
+    } while (0)
+
+/* ---- The descriptor as a whole --------------------------------------------------------------- */
+
+TEST good_one_is_accepted_and_writes(void) {
+    arena before = mem;
+    rdk_softmax_desc d = good();
+    ACCEPTED(&d);
+    ASSERT(memcmp(before.y, mem.y, sizeof mem.y) != 0);
+    ASSERT(memcmp(before.lse, mem.lse, ROWS * sizeof(float)) != 0);
+    memcpy(mem.y, before.y, sizeof mem.y);
+    memcpy(mem.lse, before.lse, sizeof mem.lse);
+    ASSERT(memcmp(&before, &mem, sizeof mem) == 0);
+    PASS();
+}
+
+TEST null_is_refused(void) {
+    REFUSED(NULL, RDK_ERR_NULL);
+    PASS();
+}
+
+TEST short_size_is_refused(void) {
+    for (size_t size = 0; size < sizeof(rdk_softmax_desc); size++)
+        REFUSED_WITH(size, size, RDK_ERR_STRUCT_SIZE);
+    PASS();
+}
+
+TEST surplus_must_be_zero(void) {
+    enum { SURPLUS = 64 };
+    struct {
+        rdk_softmax_desc d;
+        unsigned char more[SURPLUS];
+    } longer;
+    memset(&longer, 0, sizeof longer);
+    longer.d = good();
+    for (size_t more = 1; more <= SURPLUS; more++) {
+        longer.d.size = sizeof longer.d + more;
+        ACCEPTED(&longer.d);
+        for (size_t i = 0; i < SURPLUS; i++)
+            for (int bit = 0; bit < 8; bit += 7) {
+                longer.more[i] = (unsigned char)(1 << bit);
+                if (i < more)
+                    REFUSED(&longer.d, RDK_ERR_STRUCT_SIZE);
+                else
+                    ACCEPTED(&longer.d); /* beyond `size` is not the callee's */
+                longer.more[i] = 0;
+            }
+    }
+    PASS();
+}
+
+/* ---- Numbers that name nothing --------------------------------------------------------------- */
+
+static const int32_t NO_ENUM[] = {-1, 3, 4, 99, 1 << 16, 1 << 30, INT32_MAX, INT32_MIN};
+enum { NO_ENUMS = sizeof NO_ENUM / sizeof NO_ENUM[0] };
+
+TEST unknown_types_are_refused(void) {
+    for (int i = 0; i < NO_ENUMS; i++) {
+        REFUSED_WITH(x_type, NO_ENUM[i], RDK_ERR_TYPE);
+        REFUSED_WITH(y_type, NO_ENUM[i], RDK_ERR_TYPE);
+        REFUSED_WITH(bias_type, NO_ENUM[i], RDK_ERR_TYPE);
+    }
+    PASS();
+}
+
+TEST types_of_what_is_not_there_do_not_matter(void) {
+    rdk_softmax_desc d = good();
+    d.bias = NULL;
+    d.bias_type = 77;
+    d.bias_stride = -5;
+    ACCEPTED(&d);
+    d.mode = RDK_SOFTMAX_LSE;
+    d.y_type = 77;
+    d.y_stride = -5;
+    ACCEPTED(&d);
+    PASS();
+}
+
+TEST unknown_modes_are_refused(void) {
+    for (int i = 0; i < NO_ENUMS; i++)
+        REFUSED_WITH(mode, NO_ENUM[i], RDK_ERR_MODE);
+    PASS();
+}
+
+TEST unknown_isas_are_refused(void) {
+    static const rdk_isa WRONG[] = {-1, RDK_ISA_COUNT, 99, 1 << 16, INT32_MAX, INT32_MIN};
+    for (size_t i = 0; i < sizeof WRONG / sizeof WRONG[0]; i++) {
+        rdk_softmax_desc d = good();
+        d.isa = WRONG[i];
+        ASSERT(is_refused(&d, RDK_ERR_ISA_UNKNOWN, true));
+    }
+    PASS();
+}
+
+TEST unavailable_isas_are_refused(void) {
+    int unavailable = 0;
+    for (rdk_isa isa = 0; isa < RDK_ISA_COUNT; isa++) {
+        rdk_softmax_desc d = good();
+        d.isa = isa;
+        if (rdk_isa_available(isa) == RDK_OK) {
+            ACCEPTED(&d);
+        } else {
+            ASSERT(is_refused(&d, RDK_ERR_ISA_UNAVAILABLE, true));
+            unavailable++;
+        }
+    }
+    ASSERT(unavailable > 0); /* no CPU has both AVX2 and NEON */
+    PASS();
+}
+
+/* ---- Pointers -------------------------------------------------------------------------------- */
+
+TEST needed_pointers_must_not_be_null(void) {
+    REFUSED_WITH(x, NULL, RDK_ERR_NULL);
+    REFUSED_WITH(y, NULL, RDK_ERR_NULL);
+    rdk_softmax_desc d = good();
+    d.mode = RDK_LOG_SOFTMAX;
+    d.y = NULL;
+    REFUSED(&d, RDK_ERR_NULL);
+    d = good();
+    d.mode = RDK_SOFTMAX_LSE;
+    d.lse = NULL;
+    REFUSED(&d, RDK_ERR_NULL);
+    d.cols = 0; /* a row of no columns has an LSE all the same */
+    REFUSED(&d, RDK_ERR_NULL);
+    d = good();
+    d.mode = RDK_SOFTMAX_LSE;
+    d.x = NULL;
+    REFUSED(&d, RDK_ERR_NULL);
+    PASS();
+}
+
+TEST other_pointers_may_be_null(void) {
+    ACCEPTED_WITH(row_scale, NULL);
+    ACCEPTED_WITH(bias, NULL);
+    ACCEPTED_WITH(visible, NULL);
+    ACCEPTED_WITH(lse, NULL);
+    rdk_softmax_desc d = good();
+    d.mode = RDK_SOFTMAX_LSE;
+    d.y = NULL;
+    ACCEPTED(&d);
+    PASS();
+}
+
+/* Whether a call that has no element to write changes nothing and needs no pointer. */
+TEST nothing_to_do_needs_no_pointers(void) {
+    arena before = mem;
+    for (rdk_softmax_mode mode = 0; mode <= RDK_SOFTMAX_LSE; mode++) {
+        rdk_softmax_desc d = {.size = sizeof d, .mode = mode, .cols = COLS};
+        ACCEPTED(&d);
+        d.x_stride = d.y_stride = d.bias_stride = INT64_MAX;
+        ACCEPTED(&d);
+        d.cols = 0;
+        ACCEPTED(&d);
+    }
+    rdk_softmax_desc d = {.size = sizeof d, .rows = ROWS};
+    ACCEPTED(&d);
+    d.mode = RDK_LOG_SOFTMAX;
+    d.rows = INT64_MAX / 64;
+    ACCEPTED(&d);
+    ASSERT(memcmp(&before, &mem, sizeof mem) == 0);
+    PASS();
+}
+
+TEST rows_of_no_columns_have_lse(void) {
+    rdk_softmax_desc d = {.size = sizeof d, .rows = ROWS, .lse = mem.lse};
+    arena expected = mem;
+    for (int r = 0; r < ROWS; r++)
+        expected.lse[r] = (float)-INFINITY;
+    ACCEPTED(&d);
+    ASSERT(memcmp(&expected, &mem, sizeof mem) == 0);
+    PASS();
+}
+
+/* ---- Counts and strides ---------------------------------------------------------------------- */
+
+TEST counts_out_of_range_are_refused(void) {
+    static const int64_t WRONG[] = {-1, -2, -((int64_t)1 << 32), INT64_MIN};
+    for (size_t i = 0; i < sizeof WRONG / sizeof WRONG[0]; i++) {
+        REFUSED_WITH(rows, WRONG[i], RDK_ERR_SIZE);
+        REFUSED_WITH(cols, WRONG[i], RDK_ERR_SIZE);
+        rdk_softmax_desc bare = {.size = sizeof bare, .rows = WRONG[i], .x = mem.x, .y = mem.y};
+        REFUSED(&bare, RDK_ERR_SIZE);
+        bare.rows = 0;
+        bare.cols = WRONG[i];
+        REFUSED(&bare, RDK_ERR_SIZE);
+    }
+    static const int64_t LARGE[] = {((int64_t)1 << 31) + 1, (int64_t)1 << 32, INT64_MAX};
+    for (size_t i = 0; i < sizeof LARGE / sizeof LARGE[0]; i++)
+        REFUSED_WITH(cols, LARGE[i], RDK_ERR_SIZE);
+    REFUSED_WITH(rows, INT64_MAX, RDK_ERR_SIZE);
+    PASS();
+}
+
+TEST extents_that_overflow_are_refused(void) {
+    static const int64_t STRIDES[] = {INT64_MAX, INT64_MAX / 2, INT64_MAX / 4, INT64_MAX / 8,
+                                      INT64_MAX / 8 - 1}; /* (PTRDIFF_MAX / 4 - COLS) / 2 + 1 */
+    for (size_t i = 0; i < sizeof STRIDES / sizeof STRIDES[0]; i++) {
+        REFUSED_WITH(x_stride, STRIDES[i], RDK_ERR_SIZE);
+        REFUSED_WITH(y_stride, STRIDES[i], RDK_ERR_SIZE);
+        REFUSED_WITH(bias_stride, STRIDES[i], RDK_ERR_SIZE);
+    }
+    /* rows * stride wraps to something small in 64 bits */
+    for (int shift = 31; shift < 59; shift++) {
+        rdk_softmax_desc d = good();
+        d.rows = ((int64_t)1 << (62 - shift)) + 1;
+        d.x_stride = d.y_stride = d.bias_stride = (int64_t)1 << shift;
+        REFUSED(&d, RDK_ERR_SIZE);
+    }
+    /* the last byte would lie beyond the end of the address space */
+    REFUSED_WITH(x, (const void *)(UINTPTR_MAX - 4), RDK_ERR_SIZE);
+    REFUSED_WITH(y, (void *)(UINTPTR_MAX - 4), RDK_ERR_SIZE);
+    REFUSED_WITH(bias, (const void *)(UINTPTR_MAX - 4), RDK_ERR_SIZE);
+    REFUSED_WITH(row_scale, (const float *)(UINTPTR_MAX - 3), RDK_ERR_SIZE);
+    REFUSED_WITH(lse, (float *)(UINTPTR_MAX - 3), RDK_ERR_SIZE);
+    PASS();
+}
+
+TEST strides_that_overlap_are_refused(void) {
+    static const int64_t NEGATIVE[] = {-1, -COLS, -STRIDE, INT64_MIN};
+    for (size_t i = 0; i < sizeof NEGATIVE / sizeof NEGATIVE[0]; i++) {
+        REFUSED_WITH(x_stride, NEGATIVE[i], RDK_ERR_STRIDE);
+        REFUSED_WITH(y_stride, NEGATIVE[i], RDK_ERR_STRIDE);
+        REFUSED_WITH(bias_stride, NEGATIVE[i], RDK_ERR_STRIDE);
+    }
+    for (int64_t stride = 1; stride < COLS; stride++) {
+        REFUSED_WITH(x_stride, stride, RDK_ERR_STRIDE);
+        REFUSED_WITH(y_stride, stride, RDK_ERR_STRIDE);
+        REFUSED_WITH(bias_stride, stride, RDK_ERR_STRIDE);
+    }
+    REFUSED_WITH(y_stride, 0, RDK_ERR_STRIDE);
+    PASS();
+}
+
+TEST strides_that_do_not_are_accepted(void) {
+    ACCEPTED_WITH(x_stride, 0);
+    ACCEPTED_WITH(bias_stride, 0);
+    ACCEPTED_WITH(x_stride, COLS);
+    ACCEPTED_WITH(y_stride, COLS);
+    ACCEPTED_WITH(bias_stride, COLS);
+    for (int64_t stride = 0; stride < COLS; stride++) { /* one row has no next */
+        rdk_softmax_desc d = good();
+        d.rows = 1;
+        d.x_stride = d.y_stride = d.bias_stride = stride;
+        ACCEPTED(&d);
+    }
+    PASS();
+}
+
+TEST visible_out_of_range_is_refused(void) {
+    static const int64_t WRONG[] = {-1, -COLS, INT64_MIN, COLS + 1, (int64_t)1 << 32, INT64_MAX};
+    for (size_t i = 0; i < sizeof WRONG / sizeof WRONG[0]; i++)
+        for (int r = 0; r < ROWS; r++) {
+            int64_t right = mem.visible[r];
+            mem.visible[r] = WRONG[i];
+            rdk_softmax_desc d = good();
+            for (d.mode = 0; d.mode <= RDK_SOFTMAX_LSE; d.mode++)
+                REFUSED(&d, RDK_ERR_VISIBLE);
+            mem.visible[r] = right;
+        }
+    mem.visible[ROWS] = -1; /* not looked at */
+    ACCEPTED_WITH(rows, ROWS);
+    PASS();
+}
+
+/* ---- Overlap --------------------------------------------------------------------------------- */
+
+/* From one byte on to one byte before the end of `x`, and as far the other way: all but equal. */
+TEST shifted_in_place_is_refused(void) {
+    const int extent = ((ROWS - 1) * STRIDE + COLS) * 4;
+    char *base = (char *)mem.wide + 128; /* x; room for y on both sides */
+    for (int shift = -extent; shift <= extent; shift++) {
+        rdk_softmax_desc d = good();
+        d.x = base;
+        d.y = base + shift;
+        int within = ((shift % (STRIDE * 4)) + STRIDE * 4) % (STRIDE * 4);
+        bool apart = shift == extent || shift == -extent ||
+                     (within >= COLS * 4 && within <= (STRIDE - COLS) * 4);
+        if (shift == 0 || apart)
+            ACCEPTED(&d);
+        else
+            REFUSED(&d, RDK_ERR_OVERLAP);
+        reset_memory();
+    }
+    PASS();
+}
+
+TEST in_place_needs_equal_type_and_stride(void) {
+    rdk_softmax_desc d = good();
+    d.y = mem.x;
+    ACCEPTED(&d);
+    d.y_stride = STRIDE - 1;
+    REFUSED(&d, RDK_ERR_OVERLAP);
+    d.y_stride = STRIDE + 1;
+    REFUSED(&d, RDK_ERR_OVERLAP);
+    d.rows = 1; /* then the stride says nothing */
+    ACCEPTED(&d);
+    d.rows = ROWS;
+    d.y_stride = STRIDE;
+    for (rdk_type x_type = 0; x_type <= RDK_BF16; x_type++)
+        for (rdk_type y_type = 0; y_type <= RDK_BF16; y_type++) {
+            reset_memory();
+            d.x_type = x_type;
+            d.y_type = y_type;
+            if (x_type == y_type)
+                ACCEPTED(&d);
+            else
+                REFUSED(&d, RDK_ERR_OVERLAP);
+        }
+    d = good();
+    d.y = mem.x;
+    d.x_stride = 0; /* row 0 would be written before row 1 reads it */
+    REFUSED(&d, RDK_ERR_OVERLAP);
+    PASS();
+}
+
+typedef struct piece {
+    const char *name;
+    uintptr_t first;
+    size_t bytes;
+} piece;
+
+enum { MATRIX_BYTES = ((ROWS - 1) * STRIDE + COLS) * 4, INPUTS = 4 };
+
+static void inputs_of(piece in[INPUTS]) {
+    in[0] = (piece){"x", (uintptr_t)mem.x, MATRIX_BYTES};
+    in[1] = (piece){"bias", (uintptr_t)mem.bias, MATRIX_BYTES};
+    in[2] = (piece){"row_scale", (uintptr_t)mem.row_scale, ROWS * sizeof(float)};
+    in[3] = (piece){"visible", (uintptr_t)mem.visible, ROWS * sizeof(int64_t)};
+}
+
+/* Where an output of `bytes` meets p: at its start, by its own last byte, at the last byte of p. */
+static void meetings(uintptr_t at[3], const piece *p, size_t bytes) {
+    at[0] = p->first;
+    at[1] = p->first - bytes + 1;
+    at[2] = p->first + p->bytes - 1;
+}
+
+TEST outputs_over_inputs_are_refused(void) {
+    piece in[INPUTS];
+    inputs_of(in);
+    for (int i = 0; i < INPUTS; i++) {
+        uintptr_t at[3];
+        rdk_softmax_desc d = good();
+        meetings(at, &in[i], MATRIX_BYTES);
+        for (int k = 0; k < 3; k++) {
+            d.y = (void *)at[k];
+            if (at[k] != (uintptr_t)mem.x) /* that is in place */
+                REFUSED(&d, RDK_ERR_OVERLAP);
+        }
+        for (d.mode = 0; d.mode <= RDK_SOFTMAX_LSE; d.mode++) {
+            d.y = mem.y;
+            meetings(at, &in[i], ROWS * sizeof(float));
+            for (int k = 0; k < 3; k++) {
+                d.lse = (float *)at[k];
+                REFUSED(&d, RDK_ERR_OVERLAP);
+            }
+        }
+    }
+    PASS();
+}
+
+TEST outputs_over_each_other_are_refused(void) {
+    const piece y = {"y", (uintptr_t)mem.y, MATRIX_BYTES};
+    uintptr_t at[3];
+    rdk_softmax_desc d = good();
+    meetings(at, &y, ROWS * sizeof(float));
+    for (int k = 0; k < 3; k++) {
+        d.lse = (float *)at[k];
+        REFUSED(&d, RDK_ERR_OVERLAP);
+    }
+    d.y = mem.x; /* in place is no excuse */
+    d.lse = mem.x;
+    REFUSED(&d, RDK_ERR_OVERLAP);
+    PASS();
+}
+
+TEST inputs_may_overlap_each_other(void) {
+    rdk_softmax_desc d = good();
+    d.bias = mem.x;
+    ACCEPTED(&d);
+    d.bias = mem.x + 1;
+    ACCEPTED(&d);
+    d.row_scale = mem.x + 2;
+    ACCEPTED(&d);
+    d.bias = mem.visible;
+    ACCEPTED(&d);
+    PASS();
+}
+
+/* lse in a gap between y's rows, and right before and after it, is nobody's. */
+TEST outputs_in_gaps_are_accepted(void) {
+    rdk_softmax_desc d = good();
+    d.rows = 2;
+    d.cols = STRIDE - 2;
+    d.visible = NULL;
+    for (int gap = 0; gap < 2; gap++) {
+        d.lse = mem.y + (gap + 1) * STRIDE - 2;
+        ACCEPTED(&d);
+    }
+    d = good();
+    d.y = mem.y + ROWS;
+    d.lse = mem.y;
+    d.rows = 2;
+    ACCEPTED(&d);
+    PASS();
+}
+
+/* Views of one wide matrix: x in its first quarter, y, bias in others; the same as apart. */
+TEST interleaved_views_are_accepted(void) {
+    rdk_softmax_desc d = good();
+    arena apart;
+    ACCEPTED(&d);
+    apart = mem;
+    reset_memory();
+    for (int r = 0; r < ROWS; r++) {
+        memcpy(mem.wide[r], mem.x + r * STRIDE, COLS * sizeof(float));
+        memcpy(mem.wide[r] + 2 * COLS, mem.bias + r * STRIDE, COLS * sizeof(float));
+    }
+    d.x = mem.wide;
+    d.y = mem.wide[0] + COLS;
+    d.bias = mem.wide[0] + 2 * COLS;
+    d.x_stride = d.y_stride = d.bias_stride = 4 * STRIDE;
+    arena before = mem;
+    ACCEPTED(&d);
+    for (int r = 0; r < ROWS; r++) {
+        const size_t row = COLS * sizeof(float);
+        ASSERT(memcmp(apart.y + r * STRIDE, mem.wide[r] + COLS, row) == 0);
+        ASSERT(memcmp(before.wide[r], mem.wide[r], row) == 0);
+        ASSERT(memcmp(before.wide[r] + 2 * COLS, mem.wide[r] + 2 * COLS, row) == 0);
+    }
+    d.y = mem.wide[0] + COLS - 1;
+    REFUSED(&d, RDK_ERR_OVERLAP);
+    d.y = mem.wide[0] + COLS + 1;
+    REFUSED(&d, RDK_ERR_OVERLAP);
+    PASS();
+}
+
+/* ---- Two faults at once ---------------------------------------------------------------------- */
+
+static void fault_size(rdk_softmax_desc *d) {
+    d->size -= 8;
+}
+static void fault_isa(rdk_softmax_desc *d) {
+    d->isa = 99;
+}
+static void fault_mode(rdk_softmax_desc *d) {
+    d->mode = 3;
+}
+static void fault_lse_mode(rdk_softmax_desc *d) {
+    d->mode = RDK_SOFTMAX_LSE;
+    d->lse = NULL;
+}
+static void fault_rows(rdk_softmax_desc *d) {
+    d->rows = -3;
+}
+static void fault_cols(rdk_softmax_desc *d) {
+    d->cols = -5;
+}
+static void fault_many_cols(rdk_softmax_desc *d) {
+    d->cols = INT64_MAX;
+}
+static void fault_x(rdk_softmax_desc *d) {
+    d->x = NULL;
+}
+static void fault_x_stride(rdk_softmax_desc *d) {
+    d->x_stride = -STRIDE;
+}
+static void fault_x_extent(rdk_softmax_desc *d) {
+    d->x_stride = INT64_MAX / 2;
+}
+static void fault_x_type(rdk_softmax_desc *d) {
+    d->x_type = -1;
+}
+static void fault_y(rdk_softmax_desc *d) {
+    d->y = NULL;
+}
+static void fault_y_stride(rdk_softmax_desc *d) {
+    d->y_stride = COLS - 1;
+}
+static void fault_y_type(rdk_softmax_desc *d) {
+    d->y_type = 3;
+}
+static void fault_y_overlap(rdk_softmax_desc *d) {
+    d->y = mem.x + 1;
+}
+static void fault_bias_stride(rdk_softmax_desc *d) {
+    d->bias_stride = 1;
+}
+static void fault_bias_type(rdk_softmax_desc *d) {
+    d->bias_type = 1 << 16;
+}
+static void fault_visible(rdk_softmax_desc *d) {
+    static const int64_t WRONG[ROWS] = {0, 1, -1};
+    d->visible = WRONG;
+}
+static void fault_lse_overlap(rdk_softmax_desc *d) {
+    d->lse = mem.row_scale;
+}
+
+typedef void fault(rdk_softmax_desc *);
+static fault *const FAULTS[] = {
+    fault_isa, /* first: rdk_softmax_with() does not look at it */
+    fault_size,      fault_mode,     fault_lse_mode,    fault_rows,      fault_cols,
+    fault_many_cols, fault_x,        fault_x_stride,    fault_x_extent,  fault_x_type,
+    fault_y,         fault_y_stride, fault_y_type,      fault_y_overlap, fault_bias_stride,
+    fault_bias_type, fault_visible,  fault_lse_overlap,
+};
+enum { FAULT_COUNT = sizeof FAULTS / sizeof FAULTS[0] };
+
+TEST two_faults_are_refused(void) {
+    int pairs = 0;
+    for (int i = 0; i < FAULT_COUNT; i++)
+        for (int j = 0; j < FAULT_COUNT; j++, pairs++) {
+            rdk_softmax_desc d = good();
+            FAULTS[i](&d);
+            FAULTS[j](&d);
+            arena before = mem;
+            ASSERT(rdk_softmax(&d) != RDK_OK);
+            for (int k = 0; k < path_count && i + j > 0; k++)
+                ASSERT(rdk_softmax_with(&paths[k].table, &d) != RDK_OK);
+            ASSERT(memcmp(&before, &mem, sizeof mem) == 0);
+        }
+    printf("\n%d pairs of faults\n", pairs);
+    PASS();
+}
+
+/* ---- Status ---------------------------------------------------------------------------------- */
+
+TEST every_status_has_a_string_of_its_own(void) {
+    const char *none = rdk_status_string((rdk_status)99);
+    for (int i = RDK_OK; i <= RDK_ERR_ISA_UNAVAILABLE; i++) {
+        const char *s = rdk_status_string((rdk_status)i);
+        ASSERT(s && *s && strcmp(s, none) != 0 && !strchr(s, '\n'));
+        for (int j = RDK_OK; j < i; j++)
+            ASSERT(strcmp(s, rdk_status_string((rdk_status)j)) != 0);
+    }
+    static const int NO_STATUS[] = {-1, RDK_ERR_ISA_UNAVAILABLE + 1, 1 << 16, INT32_MAX, INT32_MIN};
+    ASSERT(none && *none);
+    for (size_t i = 0; i < sizeof NO_STATUS / sizeof NO_STATUS[0]; i++)
+        ASSERT_STR_EQ(none, rdk_status_string((rdk_status)NO_STATUS[i]));
+    PASS();
+}
+
+static void before_each(void *unused) {
+    (void)unused;
+    reset_memory();
+}
+
+SUITE(input) {
+    SET_SETUP(before_each, NULL);
+    RUN_TEST(good_one_is_accepted_and_writes);
+    RUN_TEST(null_is_refused);
+    RUN_TEST(short_size_is_refused);
+    RUN_TEST(surplus_must_be_zero);
+    RUN_TEST(unknown_types_are_refused);
+    RUN_TEST(types_of_what_is_not_there_do_not_matter);
+    RUN_TEST(unknown_modes_are_refused);
+    RUN_TEST(unknown_isas_are_refused);
+    RUN_TEST(unavailable_isas_are_refused);
+    RUN_TEST(needed_pointers_must_not_be_null);
+    RUN_TEST(other_pointers_may_be_null);
+    RUN_TEST(nothing_to_do_needs_no_pointers);
+    RUN_TEST(rows_of_no_columns_have_lse);
+    RUN_TEST(counts_out_of_range_are_refused);
+    RUN_TEST(extents_that_overflow_are_refused);
+    RUN_TEST(strides_that_overlap_are_refused);
+    RUN_TEST(strides_that_do_not_are_accepted);
+    RUN_TEST(visible_out_of_range_is_refused);
+    RUN_TEST(shifted_in_place_is_refused);
+    RUN_TEST(in_place_needs_equal_type_and_stride);
+    RUN_TEST(outputs_over_inputs_are_refused);
+    RUN_TEST(outputs_over_each_other_are_refused);
+    RUN_TEST(inputs_may_overlap_each_other);
+    RUN_TEST(outputs_in_gaps_are_accepted);
+    RUN_TEST(interleaved_views_are_accepted);
+    RUN_TEST(two_faults_are_refused);
+    RUN_TEST(every_status_has_a_string_of_its_own);
+}
+
+GREATEST_MAIN_DEFS();
+
+int main(int argc, char **argv) {
+    GREATEST_MAIN_BEGIN();
+    path_count = rdk_paths(paths);
+    RUN_SUITE(input);
+    RDK_MAIN_END();
+}
