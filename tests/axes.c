@@ -123,17 +123,18 @@ static bool walk_types(visitor *visit, void *context) {
     EACH_TYPE(x)
     EACH_TYPE(y)
     EACH_TYPE(bias)
-    for (size_t i = 0; i < COUNT(COLS); i++) EACH_MODE(mode) for (int kind = 0; kind < 3; kind++) {
-        softmax_case c = case_default();
-        c.x_type = x;
-        c.y_type = y;
-        c.bias_type = bias;
-        c.cols = COLS[i];
-        c.rows = COLS[i] > 1000 ? 1 : 3;
-        c.bias = kind == 0 ? BIAS_NONE : kind == 1 ? BIAS_NORMAL : BIAS_MASK_INF;
-        set_mode(&c, mode);
-        GO(c);
-    }
+    for (size_t i = 0; i < COUNT(COLS); i++)
+        EACH_MODE(mode) for (int kind = 0; kind < 3; kind++) {
+            softmax_case c = case_default();
+            c.x_type = x;
+            c.y_type = y;
+            c.bias_type = bias;
+            c.cols = COLS[i];
+            c.rows = COLS[i] > 1000 ? 1 : 3;
+            c.bias = kind == 0 ? BIAS_NONE : kind == 1 ? BIAS_NORMAL : BIAS_MASK_INF;
+            set_mode(&c, mode);
+            GO(c);
+        }
     return true;
 }
 

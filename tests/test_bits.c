@@ -22,7 +22,7 @@ static bool visit(void *context, const softmax_case *c) {
 TEST walk_axis(const axis *a) {
     uint64_t before = checker_failures(&all), first = all.cases[0];
     a->walk(visit, NULL);
-    printf("%s: %llu cases\n", a->name, (unsigned long long)(all.cases[0] - first));
+    printf("\n%s: %llu cases\n", a->name, (unsigned long long)(all.cases[0] - first));
     ASSERT_EQm(all.report, before, checker_failures(&all));
     PASS();
 }
@@ -43,7 +43,7 @@ TEST draws(uint64_t first, uint64_t count) {
             printf("    replay: --seed %llu --case %llu\n", (unsigned long long)seed,
                    (unsigned long long)i);
     }
-    printf("draws: %llu cases\n", (unsigned long long)count);
+    printf("\ndraws: %llu cases\n", (unsigned long long)count);
     ASSERT_EQm(all.report, failures, checker_failures(&all));
     PASS();
 }

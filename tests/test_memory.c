@@ -16,7 +16,7 @@ static bool visit(void *context, const softmax_case *c) {
 TEST walk_axis(const axis *a) {
     uint64_t before = checker_failures(&all), first = all.cases[0];
     a->walk(visit, NULL);
-    printf("%s: %llu cases\n", a->name, (unsigned long long)(all.cases[0] - first));
+    printf("\n%s: %llu cases\n", a->name, (unsigned long long)(all.cases[0] - first));
     ASSERT_EQm(all.report, before, checker_failures(&all));
     PASS();
 }
