@@ -1,0 +1,20 @@
+/* The axes of softmax: each walks one property of a case in full, the rest at its default. */
+#ifndef RDK_AXES_H
+#define RDK_AXES_H
+
+#include "tests/cases.h"
+
+/* Gets every case of a walk; false ends it. */
+typedef bool visitor(void *context, const softmax_case *c);
+
+typedef struct axis {
+    const char *name;
+    bool (*walk)(visitor *visit, void *context); /* false if a visit said so */
+} axis;
+
+extern const axis BITS_AXES[], MEMORY_AXES[]; /* the last has no name */
+
+/* Cases first .. first + count - 1 drawn from a seed. */
+bool walk_draws(uint64_t seed, uint64_t first, uint64_t count, visitor *visit, void *context);
+
+#endif

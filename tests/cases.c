@@ -1,0 +1,424 @@
+#include "tests/cases.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernels/contract.h"
+
+#define COUNT(array) ((int64_t)(sizeof(array) / sizeof(array)[0]))
+
+/* ---- Random numbers ------------------------------------------------------------------------------ */
+
+uint64_t rng_next(rng *r) { /* splitmix64 */
+    uint64_t z = r->state += 0x9e3779b97f4a7c15;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
+    z = (z ^ z >> 27) * 0x94d049bb133111eb;
+    return z ^ z >> 31;
+}
+
+int64_t rng_below(rng *r, int64_t n) {
+    return (int64_t)(rng_next(r) % (uint64_t)n);
+}
+
+static bool chance(rng *r, int percent) {
+    return rng_below(r, 100) < percent;
+}
+
+/* Nearly normal: the sum of twelve uniform numbers. Exact, so the same everywhere. */
+static float normal(rng *r) {
+    int64_t sum = 0;
+    for (int i = 0; i < 3; i++) {
+        uint64_t u = rng_next(r);
+        sum += (int64_t)(u & 0xffff) + (int64_t)(u >> 16 & 0xffff) + (int64_t)(u >> 32 & 0xffff) +
+               (int64_t)(u >> 48);
+    }
+    return (float)(sum - 6 * 0xffff) * 0x1p-16f;
+}
+
+/* ---- Elements ---------------------------------------------------------------------------------------- */
+
+static void put_bits(char *p, rdk_type type, int64_t i, uint32_t bits) {
+    uint16_t half = (uint16_t)bits;
+    if (type == RDK_F32)
+        memcpy(p + i * 4, &bits, 4);
+    else
+        memcpy(p + i * 2, &half, 2);
+}
+
+/* A NaN of any kind: quiet or signalling, either sign, some payload. */
+static void put_nan(char *p, rdk_type type, int64_t i, rng *r) {
+    static const uint32_t NANS[][6] = {
+        [RDK_F32] = {0x7fc00000, 0xffc00000, 0x7f800001, 0xff800001, 0x7fffffff, 0x7fa12345},
+        [RDK_F16] = {0x7e00, 0xfe00, 0x7c01, 0xfc01, 0x7fff, 0x7d23},
+        [RDK_BF16] = {0x7fc0, 0xffc0, 0x7f81, 0xff81, 0x7fff, 0x7fa1},
+    };
+    put_bits(p, type, i, NANS[type][rng_below(r, 6)]);
+}
+
+static float pick(rng *r, const float *values, int64_t count) {
+    return values[rng_below(r, count)];
+}
+#define PICK(r, ...) pick(r, (const float[]){__VA_ARGS__}, COUNT(((const float[]){__VA_ARGS__})))
+
+/* The x that is `target` in base 2 under scale c, or a few units in the last place off it. */
+static float base2(rng *r, double target, float c) {
+    double factor = (double)c * RDK_LOG2E;
+    float x = (float)(isfinite(factor) && factor != 0 ? target / factor : target);
+    for (int64_t steps = rng_below(r, 5) - 2; steps != 0; steps += steps < 0 ? 1 : -1)
+        x = nextafterf(x, steps < 0 ? -INFINITY : INFINITY);
+    return x;
+}
+
+/* Element j of a row of n: what the family has there, as a float. */
+static float value_of(family f, rng *r, int64_t j, int64_t n, float scale, int64_t hot) {
+    switch (f) {
+    case FAMILY_WIDE:
+        return normal(r) * 64;
+    case FAMILY_ASCENDING:
+        return (float)(j - n / 2) * 0.25f;
+    case FAMILY_DESCENDING:
+        return (float)(n / 2 - j) * 0.25f;
+    case FAMILY_ONE_HOT:
+        return j == hot ? 30 : -30;
+    case FAMILY_SUBNORMAL:
+        return rdk_float((uint32_t)(rng_next(r) & 0x807fffff));
+    case FAMILY_ZEROS:
+        return chance(r, 50) ? 0.0f : -0.0f;
+    case FAMILY_INFINITIES:
+        return chance(r, 70) ? normal(r) : chance(r, 50) ? INFINITY : -INFINITY;
+    case FAMILY_MINUS_INF:
+        return chance(r, 50) ? normal(r) : -INFINITY;
+    case FAMILY_ALL_MINUS_INF:
+        return -INFINITY;
+    case FAMILY_COLD:
+        return chance(r, 60) ? normal(r) * 8
+                             : PICK(r, 70000, -70000, 69999.5f, 1e30f, -1e30f, FLT_MAX, -FLT_MAX);
+    case FAMILY_HUGE_NEGATIVE:
+        return PICK(r, -1e30f, -1.000001e30f, -FLT_MAX, -1e6f, -1000001, -70000);
+    case FAMILY_COLD_EDGE:
+        return j == hot || chance(r, 10) ? base2(r, hot % 2 ? 65536 : -65536, scale)
+                                         : base2(r, (hot % 2 ? 65536 : -65536) - 8.0, scale);
+    case FAMILY_FLUSH_EDGE:
+        return j == hot
+                   ? base2(r, (double)(hot % 7), scale)
+                   : base2(r, (double)(hot % 7) - 99.0 - 0.25 * (double)rng_below(r, 13), scale);
+    case FAMILY_TIES:
+        return base2(r, (double)rng_below(r, 40) - 30.5, scale);
+    default:
+        return normal(r);
+    }
+}
+
+/* A row of n elements, n > 0. */
+static void fill_row(char *p, rdk_type type, int64_t n, family f, float scale, rng *r) {
+    int64_t hot = rng_below(r, n);
+    float all = normal(r) * PICK(r, 1, 1, 8, 1000, 0);
+    for (int64_t j = 0; j < n; j++) {
+        if (f == FAMILY_BITS)
+            put_bits(p, type, j, (uint32_t)rng_next(r));
+        else
+            rdk_store(p, type, j, f == FAMILY_EQUAL ? all : value_of(f, r, j, n, scale, hot));
+    }
+    int64_t tail = n % RDK_LANES ? n % RDK_LANES : n < RDK_LANES ? n : RDK_LANES;
+    if (f == FAMILY_NAN_FIRST)
+        put_nan(p, type, 0, r);
+    if (f == FAMILY_NAN_LAST)
+        put_nan(p, type, n - 1, r);
+    if (f == FAMILY_NAN_TAIL)
+        put_nan(p, type, n - 1 - rng_below(r, tail), r);
+}
+
+static void fill_bias(char *p, rdk_type type, int64_t n, bias_kind kind, rng *r) {
+    static const double ABSENT_EDGE = -0x1p+20 / RDK_LOG2E;
+    for (int64_t j = 0; j < n; j++) {
+        float v = 0;
+        switch (kind) {
+        case BIAS_NORMAL:
+            v = normal(r) * 4;
+            break;
+        case BIAS_RAMP:
+            v = (float)-j * 0.5f;
+            break;
+        case BIAS_MASK_INF:
+            v = chance(r, 50) ? 0 : -INFINITY;
+            break;
+        case BIAS_MASK_FINITE:
+            v = PICK(r, 0, 0, -10000, -1e9f, -FLT_MAX);
+            break;
+        case BIAS_ALL_INF:
+            v = -INFINITY;
+            break;
+        case BIAS_ALL_FINITE:
+            v = -1e9f;
+            break;
+        case BIAS_ABSENT_EDGE:
+            v = chance(r, 30) ? normal(r) : base2(r, -0x1p+20, 1);
+            if (chance(r, 30))
+                v = (float)ABSENT_EDGE;
+            break;
+        case BIAS_COLD:
+            v = chance(r, 50) ? normal(r) : base2(r, 65536, 1);
+            break;
+        default:
+            v = normal(r);
+        }
+        rdk_store(p, type, j, v);
+        if (kind == BIAS_SPECIAL && chance(r, 20))
+            put_bits(p, type, j, type == RDK_F32 ? 0x80000001 : 0x8001);
+        if (kind == BIAS_SPECIAL && chance(r, 5))
+            rdk_store(p, type, j, PICK(r, INFINITY, -0.0f, 60000));
+        if (kind == BIAS_SPECIAL && chance(r, 3))
+            put_nan(p, type, j, r);
+        if (kind == BIAS_BITS)
+            put_bits(p, type, j, (uint32_t)rng_next(r));
+    }
+}
+
+static void fill_row_scale(float *p, int64_t rows, row_scale_kind kind, rng *r) {
+    for (int64_t i = 0; i < rows; i++)
+        p[i] = kind == ROW_SCALE_NORMAL || chance(r, 40)
+                   ? normal(r)
+                   : PICK(r, 0, -0.0f, 1, 0.125f, -1, 1e-38f, 0x1p-149f, 1e30f, FLT_MAX, INFINITY,
+                          -INFINITY, NAN);
+}
+
+static int64_t visible_of(const softmax_case *c, int64_t row, rng *r) {
+    int64_t n = c->visible == VISIBLE_FIXED    ? c->visible_count
+                : c->visible == VISIBLE_CAUSAL ? c->visible_count + row
+                                               : rng_below(r, c->cols + 1);
+    return n < c->cols ? n : c->cols;
+}
+
+/* ---- Memory -------------------------------------------------------------------------------------------- */
+
+void memory_map(softmax_memory *m) {
+    static const char *const NAMES[] = {"x", "y", "bias", "row_scale", "visible", "lse"};
+    for (int i = 0; i < BUFFER_COUNT; i++)
+        guard_map(&m->buffer[i], NAMES[i], i <= BUFFER_BIAS ? 1 << 20 : 1 << 16);
+}
+
+static void *place(softmax_memory *m, int which, size_t bytes, int away, bool at_end) {
+    m->used[which] = true;
+    return guard_place(&m->buffer[which], bytes, (size_t)away, at_end);
+}
+
+/* Elements up to the last that is looked at. */
+static size_t extent(const rdk_softmax_desc *d, int64_t stride) {
+    int64_t last = 0;
+    for (int64_t i = 0; i < d->rows; i++) {
+        int64_t n = d->visible ? d->visible[i] : d->cols;
+        if (n && i * stride + n > last)
+            last = i * stride + n;
+    }
+    return (size_t)last;
+}
+
+static size_t whole_extent(const rdk_softmax_desc *d, int64_t stride) {
+    return d->rows && d->cols ? (size_t)((d->rows - 1) * stride + d->cols) : 0;
+}
+
+/* What lies between and behind the rows is signalling NaN: whoever reads it shows it. */
+static void poison(char *p, rdk_type type, size_t elements) {
+    for (size_t i = 0; i < elements; i++)
+        put_bits(p, type, (int64_t)i,
+                 type == RDK_F32   ? 0x7fa55aa5
+                 : type == RDK_F16 ? 0x7da5
+                                   : 0x7fa5);
+}
+
+static float scale_of(const rdk_softmax_desc *d, int64_t row) {
+    return d->row_scale ? d->row_scale[row] : d->scale == 0 ? 1 : d->scale;
+}
+
+static void build_row_inputs(const softmax_case *c, softmax_memory *m, rdk_softmax_desc *d,
+                             rng *r) {
+    if (c->row_scale) {
+        float *p = place(m, BUFFER_ROW_SCALE, (size_t)c->rows * sizeof *p, 0, c->at_end);
+        fill_row_scale(p, c->rows, c->row_scale, r);
+        d->row_scale = p;
+    }
+    if (c->visible) {
+        int64_t *p = place(m, BUFFER_VISIBLE, (size_t)c->rows * sizeof *p, 0, c->at_end);
+        for (int64_t i = 0; i < c->rows; i++)
+            p[i] = visible_of(c, i, r);
+        d->visible = p;
+    }
+    if (c->lse)
+        d->lse = place(m, BUFFER_LSE, (size_t)c->rows * sizeof *d->lse, 0, c->at_end);
+}
+
+static void build_x(const softmax_case *c, softmax_memory *m, rdk_softmax_desc *d, rng *r) {
+    d->x_type = c->x_type;
+    d->x_stride = c->x_repeat ? 0 : c->cols + c->x_pad;
+    size_t n = c->in_place ? whole_extent(d, d->x_stride) : extent(d, d->x_stride);
+    size_t bytes = n * (size_t)rdk_type_size(c->x_type);
+    char *p = place(m, BUFFER_X, bytes, c->x_away, c->at_end);
+    d->x = p;
+    poison(p, c->x_type, n);
+    for (int64_t i = 0; i < c->rows; i++) {
+        int64_t count = d->visible ? d->visible[i] : c->cols;
+        if (count > 0)
+            fill_row(p + i * d->x_stride * rdk_type_size(c->x_type), c->x_type, count, c->family,
+                     scale_of(d, i), r);
+    }
+}
+
+static void build_bias(const softmax_case *c, softmax_memory *m, rdk_softmax_desc *d, rng *r) {
+    d->bias_type = c->bias_type;
+    d->bias_stride = c->bias_repeat ? 0 : c->cols + c->bias_pad;
+    size_t n = extent(d, d->bias_stride);
+    char *p =
+        place(m, BUFFER_BIAS, n * (size_t)rdk_type_size(c->bias_type), c->bias_away, c->at_end);
+    d->bias = p;
+    poison(p, c->bias_type, n);
+    for (int64_t i = 0; i < c->rows; i++)
+        fill_bias(p + i * d->bias_stride * rdk_type_size(c->bias_type), c->bias_type,
+                  d->visible ? d->visible[i] : c->cols, c->bias, r);
+}
+
+static void build_y(const softmax_case *c, softmax_memory *m, rdk_softmax_desc *d) {
+    d->y_type = c->y_type;
+    d->y_stride = c->cols + c->y_pad;
+    size_t n = whole_extent(d, d->y_stride);
+    d->y = place(m, BUFFER_Y, n * (size_t)rdk_type_size(c->y_type), c->y_away, c->at_end);
+}
+
+rdk_softmax_desc case_build(const softmax_case *c, softmax_memory *m) {
+    rng r = {c->seed};
+    rdk_softmax_desc d = {.size = sizeof d, .mode = c->mode, .rows = c->rows, .cols = c->cols};
+    d.scale = c->scale;
+    memset(m->used, 0, sizeof m->used);
+    build_row_inputs(c, m, &d, &r);
+    build_x(c, m, &d, &r);
+    if (c->bias)
+        build_bias(c, m, &d, &r);
+    if (c->in_place) {
+        d.y = m->buffer[BUFFER_X].data;
+        d.y_type = d.x_type;
+        d.y_stride = d.x_stride;
+    } else if (!c->y_null) {
+        build_y(c, m, &d);
+    }
+    return d;
+}
+
+const guarded *memory_y(const softmax_memory *m, const rdk_softmax_desc *d) {
+    if (d->mode == RDK_SOFTMAX_LSE)
+        return NULL;
+    return d->y == d->x ? &m->buffer[BUFFER_X] : &m->buffer[BUFFER_Y];
+}
+
+/* ---- Cases ------------------------------------------------------------------------------------------------ */
+
+softmax_case case_default(void) {
+    return (softmax_case){.rows = 3, .cols = 70, .at_end = true, .seed = 1};
+}
+
+static void draw_size(softmax_case *c, rng *r) {
+    int64_t kind = rng_below(r, 100);
+    if (kind < 60) {
+        c->rows = 1 + rng_below(r, 4);
+        c->cols = rng_below(r, 41);
+    } else if (kind < 85) {
+        c->rows = rng_below(r, 20);
+        c->cols = rng_below(r, 18);
+    } else if (kind < 95) {
+        c->rows = 1 + rng_below(r, 3);
+        c->cols = rng_below(r, 161);
+    } else if (kind < 99) {
+        c->rows = 1 + rng_below(r, 2);
+        c->cols = 100 + rng_below(r, 500);
+    } else {
+        c->rows = 1;
+        c->cols = 600 + rng_below(r, 1500);
+    }
+}
+
+static int draw_pad(rng *r) {
+    return chance(r, 50) ? 0 : (int)rng_below(r, 10);
+}
+
+static int draw_away(rng *r) {
+    return chance(r, 60) ? 0 : (int)rng_below(r, GUARD_SLACK);
+}
+
+static void draw_layout(softmax_case *c, rng *r) {
+    c->x_pad = draw_pad(r);
+    c->y_pad = draw_pad(r);
+    c->bias_pad = draw_pad(r);
+    c->x_repeat = chance(r, 5);
+    c->bias_repeat = chance(r, 30);
+    c->x_away = draw_away(r);
+    c->y_away = draw_away(r);
+    c->bias_away = draw_away(r);
+    c->at_end = chance(r, 70);
+    c->in_place = chance(r, 20);
+    if (c->in_place) {
+        c->y_type = c->x_type;
+        c->x_repeat = false;
+    }
+}
+
+static void draw_mode(softmax_case *c, rng *r) {
+    c->mode = chance(r, 60) ? RDK_SOFTMAX : chance(r, 70) ? RDK_LOG_SOFTMAX : RDK_SOFTMAX_LSE;
+    c->lse = c->mode == RDK_SOFTMAX_LSE || chance(r, 30);
+    c->y_null = c->mode == RDK_SOFTMAX_LSE && !c->in_place && chance(r, 50);
+}
+
+softmax_case case_draw(uint64_t seed, uint64_t index) {
+    rng start = {seed ^ index * 0xd1342543de82ef95};
+    rng r = {rng_next(&start)};
+    softmax_case c = {.seed = rng_next(&r)};
+    draw_size(&c, &r);
+    c.x_type = chance(&r, 50) ? RDK_F32 : (rdk_type)rng_below(&r, 3);
+    c.y_type = chance(&r, 50) ? RDK_F32 : (rdk_type)rng_below(&r, 3);
+    c.bias_type = chance(&r, 50) ? RDK_F32 : (rdk_type)rng_below(&r, 3);
+    draw_layout(&c, &r);
+    draw_mode(&c, &r);
+    c.scale = chance(&r, 50)   ? 0
+              : chance(&r, 70) ? PICK(&r, 1, 0.125f, 0.08838834764831845f, -1, 3.5f)
+                               : PICK(&r, 1e-38f, 1e-10f, 100, -1e6f, 1e30f, INFINITY, NAN);
+    c.row_scale = chance(&r, 80) ? ROW_SCALE_NULL : (row_scale_kind)rng_below(&r, ROW_SCALE_COUNT);
+    c.bias = chance(&r, 60) ? BIAS_NONE : (bias_kind)rng_below(&r, BIAS_COUNT);
+    c.visible = chance(&r, 60) ? VISIBLE_NULL : (visible_kind)rng_below(&r, VISIBLE_COUNT);
+    c.visible_count = rng_below(&r, c.cols + 1);
+    c.family = chance(&r, 30) ? FAMILY_NORMAL : (family)rng_below(&r, FAMILY_COUNT);
+    return c;
+}
+
+/* ---- Words -------------------------------------------------------------------------------------------------- */
+
+const char *type_name(rdk_type type) {
+    return type == RDK_F32 ? "f32" : type == RDK_F16 ? "f16" : "bf16";
+}
+
+void case_describe(const softmax_case *c, char *text, size_t size) {
+    static const char *const FAMILIES[FAMILY_COUNT] = {
+        "normal",        "wide",      "ascending",  "descending",  "one-hot",
+        "equal",         "subnormal", "zeros",      "infinities",  "some -inf",
+        "all -inf",      "NaN first", "NaN last",   "NaN in tail", "cold",
+        "huge negative", "cold edge", "flush edge", "ties",        "random bits"};
+    static const char *const BIASES[BIAS_COUNT] = {
+        "none",     "normal",      "ramp", "0/-inf",  "0/-1e9",     "all -inf",
+        "all -1e9", "absent edge", "cold", "special", "random bits"};
+    static const char *const VISIBLES[] = {"NULL", "fixed", "random", "causal"};
+    static const char *const MODES[] = {"softmax", "log-softmax", "lse"};
+    static const char *const ROW_SCALES[] = {"NULL", "normal", "special"};
+    snprintf(
+        text, size,
+        "%s %lld x %lld, %s -> %s%s, %s values, seed %#llx, scale %a, row_scale %s, bias %s %s%s, "
+        "visible %s %lld, lse %s, pads %d %d %d%s, flush with the %s but %d %d %d bytes",
+        MODES[c->mode], (long long)c->rows, (long long)c->cols, type_name(c->x_type),
+        type_name(c->y_type),
+        c->in_place ? " in place"
+        : c->y_null ? " (NULL)"
+                    : "",
+        FAMILIES[c->family], (unsigned long long)c->seed, (double)c->scale,
+        ROW_SCALES[c->row_scale], BIASES[c->bias], type_name(c->bias_type),
+        c->bias_repeat ? " one row" : "", VISIBLES[c->visible], (long long)c->visible_count,
+        c->lse ? "yes" : "no", c->x_pad, c->y_pad, c->bias_pad, c->x_repeat ? ", x one row" : "",
+        c->at_end ? "end" : "start", c->x_away, c->y_away, c->bias_away);
+}

@@ -1,0 +1,68 @@
+/* Memory: no byte outside the caller's buffers is read or written, at either end of any of them. */
+#include <string.h>
+
+#include "tests/axes.h"
+#include "tests/check.h"
+#include "tests/suite.h"
+
+static checker all;
+
+static bool visit(void *context, const softmax_case *c) {
+    (void)context;
+    check_case(&all, c);
+    return true;
+}
+
+TEST walk_axis(const axis *a) {
+    uint64_t before = checker_failures(&all), first = all.cases[0];
+    a->walk(visit, NULL);
+    printf("\n%s: %llu cases\n", a->name, (unsigned long long)(all.cases[0] - first));
+    ASSERT_EQm(all.report, before, checker_failures(&all));
+    PASS();
+}
+
+/* ---- The guards themselves: what they are blind to, they cannot show ------------------------------ */
+
+static void touch(void *p) {
+    *(volatile char *)p = 1;
+}
+
+static void look(void *p) {
+    (void)*(volatile char *)p;
+}
+
+TEST guards_catch(bool at_end) {
+    guarded *g = &all.memory.buffer[BUFFER_X];
+    char report[200], *p = guard_place(g, 100, 0, at_end);
+    char *outside = at_end ? p + 102 : p - 3;
+    const char *where =
+        at_end ? "past the end of x by 3 bytes" : "before the start of x by 3 bytes";
+    ASSERT(guard_call(touch, p, report, sizeof report));
+    ASSERT(guard_call(look, p + 99, report, sizeof report));
+    ASSERT_FALSE(guard_call(touch, outside, report, sizeof report));
+    ASSERT(strstr(report, where) && strstr(report, "write"));
+    ASSERT_FALSE(guard_call(look, outside, report, sizeof report));
+    ASSERT(strstr(report, where) && strstr(report, "read"));
+    PASS();
+}
+
+SUITE(guards) {
+    RUN_TESTp(guards_catch, true);
+    RUN_TESTp(guards_catch, false);
+}
+
+SUITE(axes) {
+    for (const axis *a = MEMORY_AXES; a->name; a++)
+        RUN_TESTp(walk_axis, a);
+}
+
+GREATEST_MAIN_DEFS();
+
+int main(int argc, char **argv) {
+    checker_init(&all);
+    GREATEST_MAIN_BEGIN();
+    RUN_SUITE(guards);
+    RUN_SUITE(axes);
+    checker_print(&all);
+    RDK_MAIN_END();
+}
