@@ -21,11 +21,10 @@ MUTANTS = [
         (ROWS, "f32x16_select(b32x16_first(n), e, f32x16_set1(0))",
                "f32x16_select(b32x16_first(n - 1), e, f32x16_set1(0))")]),
     ("maximum_misses_the_last", "vector", [
-        (ROWS, "f32x16_select(b32x16_first(n), x_first(r, type, j, n), low)",
-               "f32x16_select(b32x16_first(n - 1), x_first(r, type, j, n), low)")]),
+        (ROWS, "b32x16 first = b32x16_first(n);", "b32x16 first = b32x16_first(n - 1);")]),
     ("hidden_column_kept", "vector", [
-        (ROWS, "fill(r, r->visible, d->cols, nothing);",
-               "fill(r, r->visible + 1, d->cols, nothing);")]),
+        (ROWS, "fill(r->y, d->y_type, r->visible, d->cols, nothing);",
+               "fill(r->y, d->y_type, r->visible + 1, d->cols, nothing);")]),
     # Memory
     ("read_past_the_end", "vector", [
         (AVX2, "_mm256_maskload_ps(f, _mm256_castps_si256(m.a))", "_mm256_loadu_ps(f)"),
@@ -36,8 +35,8 @@ MUTANTS = [
         (TYPES, "rdk_copy_few(p, whole, n * (", "rdk_copy_few(p, whole, (n + 1) * (")]),
     # Special values
     ("nan_swallowed", "vector", [
-        (ROWS, "return f32x16_zero_where(f32x16_lt(u, w->flush_below), e);",
-               "return f32x16_select(f32x16_le(w->flush_below, u), e, f32x16_set1(0));")]),
+        (ROWS, "return f32x16_has_nan(s.sum) ? INFINITY : f32x16_max_lanes(s.max);",
+               "return f32x16_max_lanes(s.max);")]),
     ("nan_not_canonical", "scalar", [
         (CONTRACT, "v = rdk_float(0x7fc00000);", "v = rdk_float(0xffc00000);")]),
     ("nan_not_canonical_f16", "scalar", [
@@ -50,8 +49,8 @@ MUTANTS = [
                "rdk_split_scale(d->row_scale[index] == 0 ? 1 : d->row_scale[index])")]),
     # Arithmetic
     ("sum_in_another_order", "vector", [
-        (ROWS, "lanes = f32x16_add(f32x16_add(lanes, e0), e1);",
-               "lanes = f32x16_add(lanes, f32x16_add(e0, e1));")]),
+        (ROWS, "EACH lanes = f32x16_add(lanes, e[v]);",
+               "EACH lanes = f32x16_add(lanes, e[n - 1 - v]);")]),
     ("sum_in_longer_blocks", "vector", [
         (CONTRACT, "#define RDK_BLOCK 128", "#define RDK_BLOCK 256")]),
     ("multiply_add_not_fused", "vector", [
@@ -62,15 +61,21 @@ MUTANTS = [
         (ROWS, "f32x16_fma(bias, f32x16_set1(RDK_LOG2E_HI), low)",
                "f32x16_add(f32x16_mul(bias, f32x16_set1(RDK_LOG2E_HI)), low)")]),
     ("bias_added_early", "vector", [
-        (ROWS, "f32x16_add(f32x16_fma(x, w->ch, minus_n), b)",
-               "f32x16_fma(x, w->ch, f32x16_add(minus_n, b))")]),
+        (ROWS, "f32x16_add(f32x16_fma(x[v], w->ch, b[v]), w->magic)",
+               "f32x16_fma(x[v], w->ch, f32x16_add(b[v], w->magic))")]),
     ("flush_off_by_one", "vector", [
         (CONTRACT, "#define RDK_FLUSH -100", "#define RDK_FLUSH -101")]),
     ("cold_too_late", "vector", [
         (CONTRACT, "#define RDK_HOT 0x1p+16f", "#define RDK_HOT 0x1p+17f")]),
     ("reference_off_by_one", "vector", [
-        (ROWS, "(T + RDK_MAGIC) - RDK_MAGIC", "(T + RDK_MAGIC) - RDK_MAGIC + 1")]),
+        (ROWS, "(r->T + RDK_MAGIC) - RDK_MAGIC", "(r->T + RDK_MAGIC) - RDK_MAGIC + 1")]),
     ("bf16_ties_up", "vector", [
         (AVX2, "_mm256_set1_epi32(0x7fff)", "_mm256_set1_epi32(0x8000)"),
         (NEON, "vdupq_n_u32(0x7fff)", "vdupq_n_u32(0x8000)")]),
+    ("bias_no_reason_for_cold", "vector", [
+        (ROWS, "T > -INFINITY && f32x16_max_lanes(bias_max) > RDK_HOT ? INFINITY : T", "T")]),
+    ("fold_skips_a_block", "vector", [
+        (ROWS, "        if (j)\n", "        if (j > RDK_BLOCK)\n")]),
+    ("common_part_too_long", "vector", [
+        (ROWS, "r.visible < next.visible ? r.visible : next.visible;", "next.visible;")]),
 ]
