@@ -58,11 +58,11 @@ MUTANTS = [
         (NEON, "vfmaq_f32(z.q[3], x.q[3], y.q[3])",
                "vaddq_f32(vmulq_f32(x.q[3], y.q[3]), z.q[3])")]),
     ("bias_not_fused", "vector", [
-        (ROWS, "f32x16_fma(bias, f32x16_set1(RDK_LOG2E_HI), low)",
-               "f32x16_add(f32x16_mul(bias, f32x16_set1(RDK_LOG2E_HI)), low)")]),
+        (ROWS, "f32x16_fms(bias[v], high, n_bias[v])",
+               "f32x16_sub(f32x16_mul(bias[v], high), n_bias[v])")]),
     ("bias_added_early", "vector", [
-        (ROWS, "f32x16_add(f32x16_fma(x[v], w->ch, b[v]), w->magic)",
-               "f32x16_fma(x[v], w->ch, f32x16_add(b[v], w->magic))")]),
+        (ROWS, "f32x16_add(f32x16_fma(x[v], w->ch, bias2(bias[v])), w->magic)",
+               "f32x16_fma(x[v], w->ch, f32x16_add(bias2(bias[v]), w->magic))")]),
     ("flush_off_by_one", "vector", [
         (CONTRACT, "#define RDK_FLUSH -100", "#define RDK_FLUSH -101")]),
     ("cold_too_late", "vector", [
@@ -77,5 +77,5 @@ MUTANTS = [
     ("fold_skips_a_block", "vector", [
         (ROWS, "        if (j)\n", "        if (j > RDK_BLOCK)\n")]),
     ("common_part_too_long", "vector", [
-        (ROWS, "r.visible < next.visible ? r.visible : next.visible;", "next.visible;")]),
+        (ROWS, "r.visible < next.visible ? r.visible : next.visible;", "r.visible;")]),
 ]

@@ -210,18 +210,36 @@ RDK_INLINE weigher weigher_of(const row *r) {
     RDK_UNROLL                                                                                     \
     for (int v = 0; v < n; v++)
 
-/* Turns n vectors of x, with biases b or NULL, into weights, all in step: a weight is a chain of a dozen
- * operations, each waiting for the last, and a core looks ahead too little to mix chains that follow one
- * another. No lane is NaN or +inf; one that is -inf has u = -inf and is cleared at the end. */
-RDK_INLINE void weigh(const weigher *w, f32x16 *x, const f32x16 *b, int n) {
-    f32x16 u[F32X16_IN_FLIGHT], f[F32X16_IN_FLIGHT], p[F32X16_IN_FLIGHT];
-    EACH u[v] =
-        b ? f32x16_add(f32x16_fma(x[v], w->ch, b[v]), w->magic) : f32x16_fma(x[v], w->ch, w->magic);
+/* u = MAGIC + k and f of n vectors of x: the logit in base 2 is M + k + f. */
+RDK_INLINE void split(const weigher *w, const f32x16 *x, f32x16 *u, f32x16 *f, int n) {
+    EACH u[v] = f32x16_fma(x[v], w->ch, w->magic);
     EACH f[v] = f32x16_sub(w->magic, u[v]);
     EACH f[v] = f32x16_fma(x[v], w->ch, f[v]);
-    if (b)
-        EACH f[v] = f32x16_add(f[v], b[v]);
     EACH f[v] = f32x16_fma(x[v], w->cl, f[v]);
+}
+
+/* The same with a bias, which has an integer part of its own. */
+RDK_INLINE void split_biased(const weigher *w, const f32x16 *x, const f32x16 *bias, f32x16 *u,
+                             f32x16 *f, int n) {
+    f32x16 magic = f32x16_set1(RDK_MAGIC), n_x[F32X16_IN_FLIGHT], n_bias[F32X16_IN_FLIGHT];
+    f32x16 high = f32x16_set1(RDK_LOG2E_HI), low = f32x16_set1(RDK_LOG2E_LO);
+    EACH u[v] = f32x16_add(f32x16_fma(x[v], w->ch, bias2(bias[v])), w->magic);
+    EACH n_x[v] = f32x16_sub(f32x16_fma(x[v], w->ch, magic), magic);
+    EACH n_bias[v] = f32x16_sub(f32x16_sub(u[v], w->magic), n_x[v]);
+    EACH f[v] = f32x16_add(f32x16_fms(x[v], w->ch, n_x[v]), f32x16_fms(bias[v], high, n_bias[v]));
+    EACH f[v] = f32x16_fma(x[v], w->cl, f[v]);
+    EACH f[v] = f32x16_fma(bias[v], low, f[v]);
+}
+
+/* Turns n vectors of x, with their biases or NULL, into weights, all in step: a weight is a chain of a
+ * dozen operations, each waiting for the last, and a core looks ahead too little to mix chains that follow
+ * one another. No logit is NaN or +inf; one that is -inf has u = -inf and is cleared at the end. */
+RDK_INLINE void weigh(const weigher *w, f32x16 *x, const f32x16 *bias, int n) {
+    f32x16 u[F32X16_IN_FLIGHT], f[F32X16_IN_FLIGHT], p[F32X16_IN_FLIGHT];
+    if (bias)
+        split_biased(w, x, bias, u, f, n);
+    else
+        split(w, x, u, f, n);
     f32x16 a = f32x16_step_constant(RDK_A6), c = f32x16_step_constant(RDK_A5);
     EACH p[v] = f32x16_fma(a, f[v], c);
     c = f32x16_step_constant(RDK_A4);
@@ -237,8 +255,8 @@ RDK_INLINE void weigh(const weigher *w, f32x16 *x, const f32x16 *b, int n) {
     c = f32x16_step_constant(RDK_MAGIC + RDK_FLUSH - 1);
     EACH p[v] = f32x16_times_pow2(p[v], u[v]);
     EACH x[v] = f32x16_keep_above(p[v], u[v], c);
-    if (b)
-        EACH x[v] = f32x16_zero_where(is_absent(b[v]), x[v]);
+    if (bias)
+        EACH x[v] = f32x16_zero_where(is_absent(bias2(bias[v])), x[v]);
 }
 
 /* What an instance of the weight loops is made for. */
@@ -253,7 +271,7 @@ RDK_INLINE f32x16 add_weights(const row *r, const weigher *w, kind k, int64_t j,
     f32x16 e[F32X16_IN_FLIGHT], b[F32X16_IN_FLIGHT];
     EACH e[v] = x_at(r, k.x_type, j + RDK_LANES * v);
     if (k.biased)
-        EACH b[v] = bias2(bias_at(r, k.bias_type, j + RDK_LANES * v));
+        EACH b[v] = bias_at(r, k.bias_type, j + RDK_LANES * v);
     weigh(w, e, k.biased ? b : NULL, n);
     EACH lanes = f32x16_add(lanes, e[v]);
     if (k.keeps)
@@ -265,7 +283,7 @@ RDK_INLINE f32x16 add_weights(const row *r, const weigher *w, kind k, int64_t j,
 RDK_INLINE f32x16 last_weights(const row *r, const weigher *w, kind k, int64_t j, int n) {
     f32x16 e = x_first(r, k.x_type, j, n), b = f32x16_set1(0);
     if (k.biased)
-        b = bias2(bias_first(r, k.bias_type, j, n));
+        b = bias_first(r, k.bias_type, j, n);
     weigh(w, &e, k.biased ? &b : NULL, 1);
     return f32x16_select(b32x16_first(n), e, f32x16_set1(0));
 }
@@ -404,7 +422,7 @@ static void weigh_again(const row *r, kind k, rdk_type y_type) {
     for (; j + RDK_LANES <= r->visible; j += RDK_LANES) {
         f32x16 e = x_at(r, k.x_type, j);
         if (k.biased) {
-            f32x16 b = bias2(bias_at(r, k.bias_type, j));
+            f32x16 b = bias_at(r, k.bias_type, j);
             weigh(&w, &e, &b, 1);
         } else {
             weigh(&w, &e, NULL, 1);

@@ -51,6 +51,11 @@ RDK_INLINE f32x16 f32x16_fma(f32x16 x, f32x16 y, f32x16 z) {
     return F32X16_BOTH(_mm256_fmadd_ps(x.a, y.a, z.a), _mm256_fmadd_ps(x.b, y.b, z.b));
 }
 
+/* x * y - z, rounded once. */
+RDK_INLINE f32x16 f32x16_fms(f32x16 x, f32x16 y, f32x16 z) {
+    return F32X16_BOTH(_mm256_fmsub_ps(x.a, y.a, z.a), _mm256_fmsub_ps(x.b, y.b, z.b));
+}
+
 /* With a NaN in either, one or the other. */
 RDK_INLINE f32x16 f32x16_max(f32x16 acc, f32x16 x) {
     return F32X16_BOTH(_mm256_max_ps(x.a, acc.a), _mm256_max_ps(x.b, acc.b));

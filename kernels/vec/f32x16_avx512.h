@@ -38,6 +38,11 @@ RDK_INLINE f32x16 f32x16_fma(f32x16 x, f32x16 y, f32x16 z) {
     return _mm512_fmadd_ps(x, y, z);
 }
 
+/* x * y - z, rounded once. */
+RDK_INLINE f32x16 f32x16_fms(f32x16 x, f32x16 y, f32x16 z) {
+    return _mm512_fmsub_ps(x, y, z);
+}
+
 /* With a NaN in either, one or the other. */
 RDK_INLINE f32x16 f32x16_max(f32x16 acc, f32x16 x) {
     return _mm512_max_ps(x, acc);

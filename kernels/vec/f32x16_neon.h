@@ -54,6 +54,13 @@ RDK_INLINE f32x16 f32x16_fma(f32x16 x, f32x16 y, f32x16 z) {
                        vfmaq_f32(z.q[2], x.q[2], y.q[2]), vfmaq_f32(z.q[3], x.q[3], y.q[3]));
 }
 
+/* x * y - z, rounded once. */
+RDK_INLINE f32x16 f32x16_fms(f32x16 x, f32x16 y, f32x16 z) {
+    return F32X16_EACH(
+        vfmaq_f32(vnegq_f32(z.q[0]), x.q[0], y.q[0]), vfmaq_f32(vnegq_f32(z.q[1]), x.q[1], y.q[1]),
+        vfmaq_f32(vnegq_f32(z.q[2]), x.q[2], y.q[2]), vfmaq_f32(vnegq_f32(z.q[3]), x.q[3], y.q[3]));
+}
+
 /* With a NaN in either, one or the other, or NaN. */
 RDK_INLINE f32x16 f32x16_max(f32x16 acc, f32x16 x) {
     return F32X16_MAP2(vmaxq_f32, acc, x);
