@@ -6,38 +6,47 @@
 #include "tests/mutants.h"
 #include "tests/suite.h"
 
-enum { DRAWS = 5000 };
+enum { DRAWS = 5000, SPARSE = 17 }; /* odd: never in step with a loop */
 
 static checker pair; /* the reference and a mutant */
 
+/* Looks at every step-th case. Most mutants are caught by a few cases of the axis that is made for
+ * them, so a sparse walk over all axes finds it sooner than a full one over the first. */
+typedef struct gait {
+    int step, count;
+} gait;
+
 static bool visit(void *context, const softmax_case *c) {
-    (void)context;
-    return check_case(&pair, c);
+    gait *g = context;
+    return g->count++ % g->step != 0 || check_case(&pair, c);
 }
 
 /* The name of the axis that caught the mutant, or NULL. */
-static const char *caught_by(const axis *axes) {
+static const char *walk_all(const axis *axes, int step) {
     for (const axis *a = axes; a->name; a++)
-        if (!a->walk(visit, NULL))
+        if (!a->walk(visit, &(gait){step, 0}))
             return a->name;
     return NULL;
 }
 
-static const char *hunt(const mutant *m) {
+static const char *walk_both(int step) {
+    const char *by = walk_all(MEMORY_AXES, step);
+    return by ? by : walk_all(BITS_AXES, step);
+}
+
+static const char *hunt(const mutant *m, bool everywhere) {
     pair.path_count = 2;
     pair.paths[1] = (path){.name = m->name, .executed_by = "native"};
     pair.paths[1].table.softmax = m->softmax;
-    const char *by = caught_by(MEMORY_AXES);
-    if (!by)
-        by = caught_by(BITS_AXES);
-    if (!by && !walk_draws(1, 0, DRAWS, visit, NULL))
+    const char *by = walk_both(SPARSE);
+    if (!by && !walk_draws(1, 0, DRAWS, visit, &(gait){1, 0}))
         by = "draws";
-    return by;
+    return by || !everywhere ? by : walk_both(1);
 }
 
 /* The reports' first lines are what a porter would see. */
 TEST is_caught(const mutant *m) {
-    const char *by = hunt(m);
+    const char *by = hunt(m, true);
     ASSERTm(m->name, by);
     ASSERT_EQm("the reference itself failed", 0, pair.failures[0]);
     const char *report = pair.report + strlen(m->name) + 2; /* without the name in front */
@@ -47,7 +56,7 @@ TEST is_caught(const mutant *m) {
 
 /* Else a kernel would be caught for being generated, not for being wrong. */
 TEST is_not_caught(const mutant *m) {
-    const char *by = hunt(m);
+    const char *by = hunt(m, false);
     ASSERT_FALSEm(pair.report, by);
     PASS();
 }
