@@ -39,10 +39,9 @@ static bool overlap(const extent *a, const extent *b) {
     return false;
 }
 
-/* A rows x cols matrix at p. Fails if its last byte could not have an address. */
-static rdk_status extent_of(extent *e, const void *p, rdk_type type, int64_t rows, int64_t cols,
+/* A rows x cols matrix of `size` bytes an element at p. Fails if its last byte could not have an address. */
+static rdk_status extent_of(extent *e, const void *p, int64_t size, int64_t rows, int64_t cols,
                             int64_t stride) {
-    int64_t size = type == RDK_F32 ? 4 : 2;
     if (!cols)
         rows = 0;
     else if (!stride && rows > 1)
@@ -52,6 +51,10 @@ static rdk_status extent_of(extent *e, const void *p, rdk_type type, int64_t row
     *e = (extent){(uintptr_t)p, rows, cols * size, rows > 1 ? stride * size : 0};
     int64_t bytes = e->rows ? (e->rows - 1) * e->stride + e->length : 0;
     return (uint64_t)bytes <= UINTPTR_MAX - e->first ? RDK_OK : RDK_ERR_SIZE;
+}
+
+static int64_t size_of(rdk_type type) {
+    return type == RDK_F32 ? 4 : 2;
 }
 
 static bool known_type(rdk_type type) {
@@ -102,19 +105,19 @@ static rdk_status check_fields(const rdk_softmax_desc *d) {
 static rdk_status check_memory(const rdk_softmax_desc *d) {
     enum { X, BIAS, ROW_SCALE, VISIBLE, INPUTS };
     extent in[INPUTS] = {{0, 0, 0, 0}}, y = {0, 0, 0, 0}, lse = {0, 0, 0, 0};
-    rdk_status s = extent_of(&in[X], d->x, d->x_type, d->rows, d->cols, d->x_stride);
+    rdk_status s = extent_of(&in[X], d->x, size_of(d->x_type), d->rows, d->cols, d->x_stride);
     if (s == RDK_OK && d->mode != RDK_SOFTMAX_LSE)
-        s = extent_of(&y, d->y, d->y_type, d->rows, d->cols, d->y_stride);
+        s = extent_of(&y, d->y, size_of(d->y_type), d->rows, d->cols, d->y_stride);
     if (s == RDK_OK && d->bias)
-        s = extent_of(&in[BIAS], d->bias, d->bias_type, d->rows, d->cols, d->bias_stride);
+        s = extent_of(&in[BIAS], d->bias, size_of(d->bias_type), d->rows, d->cols, d->bias_stride);
     if (s == RDK_OK && d->row_scale)
-        s = extent_of(&in[ROW_SCALE], d->row_scale, RDK_F32, 1, d->rows, 0);
+        s = extent_of(&in[ROW_SCALE], d->row_scale, sizeof *d->row_scale, 1, d->rows, 0);
+    if (s == RDK_OK && d->visible)
+        s = extent_of(&in[VISIBLE], d->visible, sizeof *d->visible, 1, d->rows, 0);
     if (s == RDK_OK && d->lse)
-        s = extent_of(&lse, d->lse, RDK_F32, 1, d->rows, 0);
+        s = extent_of(&lse, d->lse, sizeof *d->lse, 1, d->rows, 0);
     if (s != RDK_OK)
         return s;
-    if (d->visible)
-        in[VISIBLE] = (extent){(uintptr_t)d->visible, 1, d->rows * 8, 0};
 
     bool in_place =
         d->y == d->x && d->y_type == d->x_type && (d->y_stride == d->x_stride || d->rows <= 1);

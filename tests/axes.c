@@ -298,6 +298,22 @@ static bool walk_hidden(visitor *visit, void *context) {
     return true;
 }
 
+/* Enough rows for several groups, each seeing less or more than the one it is worked on beside. */
+static bool walk_groups(visitor *visit, void *context) {
+    static const int64_t ROWS[] = {15, 16, 17, 31, 33, 40};
+    for (size_t i = 0; i < sizeof ROWS / sizeof ROWS[0]; i++)
+        for (uint64_t seed = 0; seed < 40; seed++) {
+            softmax_case c = case_default();
+            c.rows = ROWS[i];
+            c.cols = seed % 2 ? 130 : 70;
+            c.visible = VISIBLE_RANDOM;
+            c.row_scale = seed % 4 == 3 ? ROW_SCALE_NORMAL : ROW_SCALE_NULL;
+            c.seed = seed;
+            GO(c);
+        }
+    return true;
+}
+
 /* Gaps between the rows of y, of every length up to more than a vector. */
 static bool walk_gaps(visitor *visit, void *context) {
     EACH_TYPE(y)
@@ -338,8 +354,13 @@ static bool walk_lse_only(visitor *visit, void *context) {
 }
 
 const axis MEMORY_AXES[] = {
-    {"tails", walk_tails}, {"bias tails", walk_bias_tails}, {"hidden columns", walk_hidden},
-    {"gaps", walk_gaps},   {"LSE only", walk_lse_only},     {0},
+    {"tails", walk_tails},
+    {"bias tails", walk_bias_tails},
+    {"hidden columns", walk_hidden},
+    {"groups", walk_groups},
+    {"gaps", walk_gaps},
+    {"LSE only", walk_lse_only},
+    {0},
 };
 
 bool walk_draws(uint64_t seed, uint64_t first, uint64_t count, visitor *visit, void *context) {

@@ -207,7 +207,7 @@ def compute_row(x, bias, scale):
     else:
         M = largest((MINUS_HOT, rint(T)))
         for j in columns:
-            e[j] = weight(x[j], b and b[j], ch, cl, M)
+            e[j] = weight(x[j], bias and bias[j], b and b[j], ch, cl, M)
     return Row(weight_sum(e), M, c2, e, present)
 
 
@@ -218,8 +218,8 @@ def is_cold(T, B):
 
 # ---- 4. Weights ----
 
-def weight(x, b, ch, cl, M):
-    """e of a present column; b is None without a bias."""
+def weight(x, bias, b, ch, cl, M):
+    """e of a present column; bias and b are None without one."""
     m = F32.sub(MAGIC, M)
     u = F32.add(F32.fma(x, ch, b), m) if b else F32.fma(x, ch, m)
     n = F32.sub(u, m)
@@ -228,10 +228,12 @@ def weight(x, b, ch, cl, M):
         return NAN
     if less(k, FLUSH):
         return ZERO
-    f = F32.fma(x, ch, negative(n))
-    if b:
-        f = F32.add(f, b)
-    return power(F32.fma(x, cl, f), k)
+    if not b:
+        return power(F32.fma(x, cl, F32.fma(x, ch, negative(n))), k)
+    n1 = F32.sub(F32.fma(x, ch, MAGIC), MAGIC)
+    n2 = F32.sub(n, n1)
+    f = F32.add(F32.fma(x, ch, negative(n1)), F32.fma(bias, LH, negative(n2)))
+    return power(F32.fma(bias, LL, F32.fma(x, cl, f)), k)
 
 
 def power(f, k):
