@@ -16,6 +16,8 @@ enum {
     GROUP = 16,           /* rows of a group at most */
     GROUP_COLUMNS = 2048, /* columns of a group, roughly: its x and y stay in L1 */
     KEEP = 4096,          /* weights kept in float where y is narrower */
+    FETCH_BYTES =
+        131072, /* rows of x up to this long are fetched ahead; longer ones would not stay */
 };
 
 typedef struct row {
@@ -23,6 +25,8 @@ typedef struct row {
     char *y;
     int64_t index, visible;
     rdk_scale scale;
+    const char
+        *later; /* x of the row in this one's place in the next group, to be fetched meanwhile */
     char *keep; /* where the weights wait to be normalised; NULL if they are not kept */
     float T; /* the largest logit in base 2; +inf also where the float path cannot take the row */
     float M;
@@ -273,6 +277,7 @@ RDK_INLINE f32x16 add_weights(const row *r, const weigher *w, kind k, int64_t j,
     if (k.biased)
         EACH b[v] = bias_at(r, k.bias_type, j + RDK_LANES * v);
     weigh(w, e, k.biased ? b : NULL, n);
+    EACH __builtin_prefetch(r->later + (j + RDK_LANES * v) * rdk_type_size(k.x_type));
     EACH lanes = f32x16_add(lanes, e[v]);
     if (k.keeps)
         EACH f32x16_store(r->keep + (j + RDK_LANES * v) * 4, e[v]);
@@ -528,11 +533,14 @@ static void write_and_look(const rdk_softmax_desc *d, const row *r, row *next) {
 
 /* ---- The walk ------------------------------------------------------------------------------------------ */
 
-static void enter_row(group *g, int64_t index) {
+static void enter_row(group *g, int64_t index, int64_t at_once) {
     const rdk_softmax_desc *d = g->d;
     row *r = &g->rows[g->count];
+    int64_t x_bytes = d->x_stride * rdk_type_size(d->x_type);
+    bool fetch = index + at_once < d->rows && d->cols * rdk_type_size(d->x_type) <= FETCH_BYTES;
     r->index = index;
-    r->x = (const char *)d->x + index * d->x_stride * rdk_type_size(d->x_type);
+    r->x = (const char *)d->x + index * x_bytes;
+    r->later = fetch ? r->x + at_once * x_bytes : r->x;
     r->bias = NULL;
     if (d->bias)
         r->bias = (const char *)d->bias + index * d->bias_stride * rdk_type_size(d->bias_type);
@@ -552,7 +560,7 @@ static void enter_row(group *g, int64_t index) {
 static int64_t enter_rows(group *g, int64_t first, int64_t at_once) {
     g->count = 0;
     for (; first < g->d->rows && g->count < at_once; first++)
-        enter_row(g, first);
+        enter_row(g, first, at_once);
     return first;
 }
 
