@@ -505,63 +505,68 @@ static void write_visible(const rdk_softmax_desc *d, const row *r, float nothing
         weigh_again(r, k, d->y_type);
 }
 
-/* Whether normalise_and_max() may do both rows. */
-static bool go_together(const rdk_softmax_desc *d, const row *r, const row *next) {
-    return d->mode == RDK_SOFTMAX && d->x_type == RDK_F32 && d->y_type == RDK_F32 && !d->bias &&
-           r->l > 0 && isfinite(next->scale.ch) && next->scale.ch > 0;
-}
-
-/* Writes row r, unless that is NULL, and looks at row next, unless that is. */
-static void write_and_look(const rdk_softmax_desc *d, const row *r, row *next) {
-    bool together = r && next && go_together(d, r, next);
+static void write_row(const rdk_softmax_desc *d, const row *r, bool visible_is_written) {
     float nothing = d->mode == RDK_LOG_SOFTMAX ? -INFINITY : 0;
-    if (together)
-        next->T = normalise_and_max(*r, *next);
-    else if (next)
-        look(d, next);
-    if (!r)
-        return;
     if (d->lse)
         write_lse(d, r);
     if (d->mode == RDK_SOFTMAX_LSE)
         return;
-    if (!together)
+    if (!visible_is_written)
         write_visible(d, r, nothing);
     if (r->visible < d->cols)
         fill(r->y, d->y_type, r->visible, d->cols, nothing);
 }
 
-/* ---- The walk ------------------------------------------------------------------------------------------ */
-
-static void enter_row(group *g, int64_t index, int64_t at_once) {
-    const rdk_softmax_desc *d = g->d;
-    row *r = &g->rows[g->count];
-    int64_t x_bytes = d->x_stride * rdk_type_size(d->x_type);
-    bool fetch = index + at_once < d->rows && d->cols * rdk_type_size(d->x_type) <= FETCH_BYTES;
-    r->index = index;
-    r->x = (const char *)d->x + index * x_bytes;
-    r->later = fetch ? r->x + at_once * x_bytes : r->x;
-    r->bias = NULL;
-    if (d->bias)
-        r->bias = (const char *)d->bias + index * d->bias_stride * rdk_type_size(d->bias_type);
-    r->visible = d->visible ? d->visible[index] : d->cols;
-    r->scale = d->row_scale ? rdk_split_scale(d->row_scale[index]) : g->scale;
-    r->y = r->keep = NULL;
-    if (d->mode != RDK_SOFTMAX_LSE)
-        r->y = (char *)d->y + index * d->y_stride * rdk_type_size(d->y_type);
-    if (d->mode == RDK_SOFTMAX)
-        r->keep = d->y_type == RDK_F32 ? r->y
-                  : g->kept            ? (char *)(g->kept + g->count * d->cols)
-                                       : NULL;
-    g->count++;
+/* Writes the rows of a group and looks at those of the next, in pairs where normalise_and_max() can. */
+static void write_and_look(const rdk_softmax_desc *d, const group *now, group *next) {
+    bool pairs = d->mode == RDK_SOFTMAX && d->x_type == RDK_F32 && d->y_type == RDK_F32 && !d->bias;
+    bool plain = pairs && !d->lse && !d->visible; /* a pair leaves nothing else to do */
+    int i = 0;
+    for (; i < now->count && i < next->count; i++) {
+        const row *r = &now->rows[i];
+        row *q = &next->rows[i];
+        bool pair = pairs && r->l > 0 && q->scale.ch > 0 && q->scale.ch < INFINITY;
+        if (pair)
+            q->T = normalise_and_max(*r, *q);
+        else
+            look(d, q);
+        if (!pair || !plain)
+            write_row(d, r, pair);
+    }
+    for (int k = i; k < next->count; k++)
+        look(d, &next->rows[k]);
+    for (; i < now->count; i++)
+        write_row(d, &now->rows[i], false);
 }
+
+/* ---- The walk ------------------------------------------------------------------------------------------ */
 
 /* Takes in up to `at_once` rows from `first` on; returns the row after them. */
 static int64_t enter_rows(group *g, int64_t first, int64_t at_once) {
-    g->count = 0;
-    for (; first < g->d->rows && g->count < at_once; first++)
-        enter_row(g, first, at_once);
-    return first;
+    const rdk_softmax_desc *d = g->d;
+    int64_t x_step = d->x_stride * rdk_type_size(d->x_type), end = first + at_once;
+    int64_t y_step = d->y_stride * rdk_type_size(d->y_type);
+    int64_t bias_step = d->bias_stride * rdk_type_size(d->bias_type);
+    bool short_rows = d->cols * rdk_type_size(d->x_type) <= FETCH_BYTES;
+    row *r = g->rows;
+    if (end > d->rows)
+        end = d->rows;
+    for (int64_t index = first; index < end; index++, r++) {
+        r->index = index;
+        r->x = (const char *)d->x + index * x_step;
+        r->later = short_rows && index + at_once < d->rows ? r->x + at_once * x_step : r->x;
+        r->bias = d->bias ? (const char *)d->bias + index * bias_step : NULL;
+        r->y = d->mode == RDK_SOFTMAX_LSE ? NULL : (char *)d->y + index * y_step;
+        r->visible = d->visible ? d->visible[index] : d->cols;
+        r->scale = d->row_scale ? rdk_split_scale(d->row_scale[index]) : g->scale;
+        r->keep = NULL;
+        if (d->mode == RDK_SOFTMAX && d->y_type == RDK_F32)
+            r->keep = r->y;
+        else if (d->mode == RDK_SOFTMAX && g->kept)
+            r->keep = (char *)(g->kept + (index - first) * d->cols);
+    }
+    g->count = (int)(end - first);
+    return end;
 }
 
 static void sums(group *g) {
@@ -579,16 +584,14 @@ static void softmax_rows(const rdk_softmax_desc *d) {
     int64_t at_once = d->cols ? GROUP_COLUMNS / d->cols : GROUP;
     at_once = at_once < 1 ? 1 : at_once > GROUP ? GROUP : at_once;
 
+    next->count = 0;
     int64_t entered = enter_rows(now, 0, at_once);
-    for (int i = 0; i < now->count; i++)
-        write_and_look(d, NULL, &now->rows[i]);
+    write_and_look(d, next, now);
     while (now->count) {
         entered = enter_rows(next, entered, at_once);
         choose_references(now);
         sums(now);
-        for (int i = 0; i < now->count || i < next->count; i++)
-            write_and_look(d, i < now->count ? &now->rows[i] : NULL,
-                           i < next->count ? &next->rows[i] : NULL);
+        write_and_look(d, now, next);
         group *written = now;
         now = next;
         next = written;
