@@ -99,6 +99,7 @@ look() {
     case $job in
         test)
             need g++ "g++" have g++
+            need libbenchmark-dev "Google Benchmark >= 1.7 (found by pkg-config)" have_benchmark
             need clang "clang >= 14" have_clang
             need binutils "nm (binutils)" have nm
             need qemu-user "qemu-aarch64 (QEMU user mode)" have qemu-aarch64

@@ -16,9 +16,11 @@ env=${RDK_DEPS_DIR:-build/deps}/env
 
 # settings VARIANT: sets cc, options, and slower, the factor on the time limits of the tests.
 settings() {
-    slower=1
+    slower=1 bench=disabled
     case $1 in
         gcc-O2) cc=gcc options="-Doptimization=2 -Dcases=200000" slower=10 ;;
+        # The benchmark, too, is built and run once, briefly.
+        gcc-O3) cc=gcc options="-Doptimization=3 -Dcases=20000" bench=enabled ;;
         gcc-O*) cc=gcc options="-Doptimization=${1#gcc-O} -Dcases=20000" ;;
         clang-O*) cc=clang options="-Doptimization=${1#clang-O} -Dcases=20000" ;;
         # gcc, because its sanitizer runtimes always come with it.
@@ -35,7 +37,7 @@ settings() {
             options="--cross-file tools/cross/$1.ini -Doptimization=2 -Dcases=20000"
             ;;
     esac
-    options="$options -Ddebug=true -Dtests=enabled -Dbench=disabled -Dwerror=true"
+    options="$options -Ddebug=true -Dtests=enabled -Dbench=$bench -Dwerror=true"
     # meson.build looks in build/deps by itself.
     [ -z "${RDK_DEPS_DIR:-}" ] || options="$options -Ddeps_dir=$(cd "$RDK_DEPS_DIR" && pwd)"
 }

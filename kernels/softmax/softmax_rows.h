@@ -17,7 +17,7 @@ enum {
     GROUP_COLUMNS = 2048, /* columns of a group, roughly: its x and y stay in L1 */
     KEEP = 4096,          /* weights kept in float where y is narrower */
     FETCH_BYTES =
-        131072, /* rows of x up to this long are fetched ahead; longer ones would not stay */
+        131072, /* the longest row of x that is fetched ahead: a longer one would not stay */
 };
 
 typedef struct row {
@@ -25,10 +25,9 @@ typedef struct row {
     char *y;
     int64_t index, visible;
     rdk_scale scale;
-    const char
-        *later; /* x of the row in this one's place in the next group, to be fetched meanwhile */
-    char *keep; /* where the weights wait to be normalised; NULL if they are not kept */
-    float T; /* the largest logit in base 2; +inf also where the float path cannot take the row */
+    const char *later; /* x of the row in this place of the next group, fetched meanwhile */
+    char *keep;        /* where the weights wait to be normalised; NULL if they are not kept */
+    float T; /* the largest logit, base 2; +inf also where the float path cannot take it */
     float M;
     double l;
 } row;
@@ -51,12 +50,13 @@ RDK_INLINE f32x16 x_first(const row *r, rdk_type type, int64_t j, int n) {
     return f32x16_load_first_as(r->x + j * rdk_type_size(type), type, n);
 }
 
-/* A bias in base 2. Its type is no constant: that costs a branch, always the same. */
+/* A bias in base 2. */
 RDK_INLINE f32x16 bias2(f32x16 bias) {
     f32x16 low = f32x16_mul(bias, f32x16_set1(RDK_LOG2E_LO));
     return f32x16_fma(bias, f32x16_set1(RDK_LOG2E_HI), low);
 }
 
+/* The type of a bias is no constant: that costs a branch, always the same. */
 RDK_INLINE f32x16 bias_at(const row *r, rdk_type type, int64_t j) {
     return f32x16_load_as(r->bias + j * rdk_type_size(type), type);
 }
