@@ -506,6 +506,22 @@ TEST nothing_visible(const path *p) {
     PASS();
 }
 
+/* Both logits are 0, whatever the sizes that cancel. */
+TEST cancelled_bias_gives_halves(const path *p) {
+    static const float SIZE[] = {1, 1000, 1e5f, 1e9f, 1e30f};
+    for (size_t i = 0; i < sizeof SIZE / sizeof SIZE[0]; i++) {
+        float x[2] = {-SIZE[i], 0}, bias[2] = {SIZE[i], 0}, lse;
+        uint32_t y[2];
+        rdk_softmax_desc d = {.size = sizeof d, .rows = 1, .cols = 2, .scale = 1};
+        d.x = x, d.bias = bias, d.y = y, d.lse = &lse;
+        ASSERT_EQ(RDK_OK, rdk_softmax_with(&p->table, &d));
+        ASSERT_EQ(0x3f000000, y[0]);
+        ASSERT_EQ(0x3f000000, y[1]);
+        ASSERT_EQ(0x3f317218, rdk_bits(lse));
+    }
+    PASS();
+}
+
 /* y of two columns, `top` and `top` - 3, as logits or as biases. */
 static bool three_apart(const path *p, uint32_t top, bool biased, uint32_t y[2]) {
     float z[2] = {rdk_float(top), rdk_float(top) - 3}, zero[2] = {0, 0};
@@ -550,6 +566,7 @@ SUITE(corners) {
     run_list(EQUALS);
     for (int i = 0; i < path_count; i++) {
         RUN_TESTp(nothing_visible, &paths[i]);
+        RUN_TESTp(cancelled_bias_gives_halves, &paths[i]);
         RUN_TESTp(hot_and_cold_agree, &paths[i]);
     }
 }
