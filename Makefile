@@ -6,7 +6,7 @@ RELEASE = --buildtype=release -Dtests=disabled -Dbench=disabled
 .NOTPARALLEL:
 # ninja would look for a jobserver that it cannot reach through meson.
 unexport MAKEFLAGS
-.PHONY: all test bench format clean help
+.PHONY: all test bench tables format clean help
 
 all: ## build the library in build/release (the default)
 	@tools/setup.sh build
@@ -19,6 +19,9 @@ test: ## run the whole test matrix
 bench: ## run the benchmarks
 	@tools/setup.sh bench
 	@tools/bench.sh
+
+tables: ## fill the docs' tables from the last test and bench runs
+	@tools/tables.py
 
 format: ## format the sources in place
 	@tools/setup.sh format

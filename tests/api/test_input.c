@@ -308,6 +308,7 @@ TEST extents_that_overflow_are_refused(void) {
     REFUSED_WITH(y, (void *)(UINTPTR_MAX - 4), RDK_ERR_SIZE);
     REFUSED_WITH(bias, (const void *)(UINTPTR_MAX - 4), RDK_ERR_SIZE);
     REFUSED_WITH(row_scale, (const float *)(UINTPTR_MAX - 3), RDK_ERR_SIZE);
+    REFUSED_WITH(visible, (const int64_t *)(UINTPTR_MAX - 7), RDK_ERR_SIZE);
     REFUSED_WITH(lse, (float *)(UINTPTR_MAX - 3), RDK_ERR_SIZE);
     PASS();
 }

@@ -1,0 +1,221 @@
+#!/usr/bin/env python3
+"""Fills the tables of the docs from the last runs of `make test` and `make bench`: tools/tables.py
+
+A table stands between the lines `<!-- table: NAME -->` and `<!-- end -->`. One whose figures are
+missing, or come from a test that failed, is left as it is, and a line says why.
+"""
+
+import collections
+import glob
+import json
+import os
+import re
+import sys
+
+MAIN = "gcc-O2"  # the variant that looks at most elements
+BENCH = "build/bench/softmax.json"
+
+
+class Missing(Exception):
+    """Why a table cannot be filled."""
+
+
+def table(head, rows):
+    """A Markdown table."""
+    lines = [head, ["---"] * len(head)] + rows
+    return ["| " + " | ".join(str(cell).replace("|", "\\|") for cell in line) + " |"
+            for line in lines]
+
+
+# ---- What the tests printed ----
+
+def json_lines(path):
+    try:
+        with open(path, encoding="utf-8") as file:
+            return [json.loads(line) for line in file if line.strip()]
+    except OSError:
+        raise Missing(f"there is no {path}") from None
+    except ValueError:
+        raise Missing(f"{path} is not JSON lines") from None
+
+
+def output_of(variant, name):
+    """What a test printed; it must have passed."""
+    path = f"build/test/{variant}/meson-logs/testlog.json"
+    for test in json_lines(path):
+        if test["name"].split(" / ")[-1] == name:
+            if test["result"] != "OK":
+                raise Missing(f"{path}: {name} is {test['result']}")
+            return test.get("stdout") or ""
+    raise Missing(f"{path}: {name} did not run")
+
+
+# ---- README.md: isas ----
+
+ISAS = {"scalar": "scalar", "avx2": "AVX2", "avx512": "AVX-512", "neon": "NEON"}
+MEANS = {"native": "native", "qemu-aarch64": "under qemu-aarch64", "SIMDe": "through SIMDe"}
+COUNT = re.compile(r"^(\w+)(?: \(\w+\))? \((\w+)\): (\d+) cases, (\d+) failures$", re.M)
+
+
+def builds(variants):
+    """gcc-O0, gcc-O2, gcc-asan, as words."""
+    by_compiler, rest = collections.defaultdict(list), []
+    for variant in sorted(variants):
+        compiler, setting = variant.replace("aarch64-", "").partition("-")[::2]
+        if setting == "asan":
+            rest.append("ASan + UBSan")
+        else:
+            by_compiler[compiler] += ["-" + setting] if setting else []
+    words = [" ".join([c] + by_compiler[c]) for c in sorted(by_compiler, reverse=True)]
+    return ", ".join(words + rest)
+
+
+def isa_counts():
+    """{isa: {means: {variant: cases}}} over every variant that was run."""
+    found = collections.defaultdict(lambda: collections.defaultdict(dict))
+    variants = sorted(os.path.basename(d) for d in glob.glob("build/test/*") if os.path.isdir(d))
+    if not variants:
+        raise Missing("there is no build/test")
+    for variant in variants:
+        for isa, means, cases, failures in COUNT.findall(output_of(variant, "bits")):
+            if int(failures):
+                raise Missing(f"{variant}: {isa} has failures")
+            if variant.startswith("aarch64-") and os.uname().machine != "aarch64":
+                means = "qemu-aarch64"
+            found[isa][means][variant] = int(cases)
+    return found
+
+
+def isas():
+    found, rows = isa_counts(), []
+    for isa in ISAS:
+        counts, kernel = found[isa], f"kernels/softmax/softmax_{isa}.c"
+        if not counts:
+            raise Missing(f"no test ran {isa}")
+        means = [m for m in MEANS if m in counts]
+        how = [f"{MEANS[m]} ({builds(counts[m])})" for m in means]
+        cases = ", ".join(f"{m}: {sum(counts[m].values())}" for m in means)
+        if isa == "scalar":
+            how, cases = ["every build"], "the reference"
+        rows.append([ISAS[isa], f"[{os.path.basename(kernel)}]({kernel})", "; ".join(how), cases])
+    return table(["ISA", "kernel", "executed by the tests", "cases compared bit for bit"], rows)
+
+
+# ---- README.md: accuracy; docs/arithmetic.md: accuracy-all ----
+
+def accuracy_lines():
+    """What test_accuracy says about errors, without the dots of passed tests."""
+    lines = [line.lstrip(".") for line in output_of(MAIN, "accuracy").splitlines()]
+    firsts = ("2^f", "softmax", "log-softmax", "f16 and", "equal logits", "  ")
+    kept = [line.rstrip() for line in lines if line.startswith(firsts)]
+    if not kept:
+        raise Missing("test_accuracy printed no figures")
+    return kept
+
+
+def sections(lines):
+    """{heading: (columns, {family: figures})} of the tables."""
+    found, families = {}, None
+    for line in lines:
+        if line.endswith("  columns"):
+            columns, families = re.findall(r"\s(\d+)(?=[\s\d]*columns$)", line), {}
+            found[re.match(r"[^:/]*", line)[0].strip()] = (columns, families)
+        elif line.startswith("  ") and families is not None:
+            name, *figures = re.split(r"\s{2,}|\s(?=\d\.\d\d/)", line.strip())
+            families[name] = figures[:len(columns)]
+        else:
+            families = None
+    return found
+
+
+def accuracy():
+    lines = accuracy_lines()
+    found = sections(lines)
+    try:
+        columns, plain = found["softmax"]
+        bias, logs = found["softmax, bias b"][1], found["log-softmax"][1]
+        rows = [["softmax, " + f] + plain[f] for f in ("N(0,1)", "N(0,8)", "N(0,100)")]
+        worst = max(bias, key=lambda f: max(map(float, bias[f])))
+        rows.append([f"softmax, worst with a bias: {worst}"] + bias[worst])
+        for i, name in enumerate(("log-softmax", "LSE")):
+            rows.append([name + ", N(0,8)"] + [v.split("/")[i] for v in logs["N(0,8)"]])
+        sweeps = [re.search(r"(\d+) floats \(every (\d+)\w*\): worst ([\d.]+)", line).groups()
+                  for line in lines if line.startswith("2^f, ")]
+        exp2 = max(s[2] for s in sweeps)
+        count = sum(int(s[0]) for s in sweeps)
+    except (KeyError, AttributeError, ValueError) as error:
+        raise Missing(f"test_accuracy's output is not as expected ({error!r})") from None
+    whole = "every float" if all(s[1] == "1" for s in sweeps) else "a part"
+    return table(["columns"] + columns, rows) + [
+        "",
+        f"2^f: {exp2} ULP over {whole} of its domain ({count} floats). Log-softmax and LSE are",
+        "in ULP of max(1, |value|). More families, f16 and bf16:",
+        "[docs/arithmetic.md](docs/arithmetic.md#9-accuracy)."]
+
+
+def accuracy_all():
+    text, lines = [], accuracy_lines()
+    for line in lines:
+        if text and not line.startswith(("  ", "2^f")):
+            text.append("")
+        text.append(line)
+    return ["```"] + text + ["```"]
+
+
+# ---- README.md: speed ----
+
+def speed():
+    results = [r for r in json_lines(BENCH) if r["work"].endswith(" f32") and r["isa"] != "scalar"]
+    if not results:
+        raise Missing(f"{BENCH} has no vector path in f32")
+    rows = []
+    for r in results:
+        seconds = r["seconds_best"] / r["elements"]
+        rows.append([r["work"][:-len(" f32")], ISAS.get(r["isa"], r["isa"]), f"{seconds * 1e9:.3f}",
+                     f"{seconds / r['memcpy_seconds_per_element']:.2f}",
+                     f"{r['scalar_seconds_per_element'] / seconds:.1f}",
+                     f"{seconds * r['fma_peak_flops']:.1f}" if r["fma_peak_flops"] else "-"])
+    head = ["rows x columns, f32", "ISA", "ns/element", "x memcpy", "x scalar"]
+    head.append("peak FLOPs/element")
+    where = "{cpu}, {compiler}, rootdk {version}, `make bench`.".format(**results[0])
+    return table(head, rows) + ["", where]
+
+
+# ---- Files ----
+
+TABLES = {
+    "README.md": {"isas": isas, "accuracy": accuracy, "speed": speed},
+    "docs/arithmetic.md": {"accuracy-all": accuracy_all},
+}
+
+
+def replace(text, name, lines):
+    """The text with the table's lines in place of the old ones."""
+    pattern = re.compile(rf"^(<!-- table: {name} -->\n).*?^(<!-- end -->)$", re.M | re.S)
+    new = "".join(line + "\n" for line in lines)
+    text, count = pattern.subn(lambda m: m[1] + new + m[2], text)
+    if count != 1:
+        raise Missing(f"the page has {count} places for it")
+    return text
+
+
+def main():
+    if len(sys.argv) > 1:
+        sys.exit(__doc__)
+    os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+    for path, makers in TABLES.items():
+        with open(path, encoding="utf-8") as file:
+            text = before = file.read()
+        for name, make in makers.items():
+            try:
+                text = replace(text, name, make())
+                print(f"{path}: {name}: filled")
+            except Missing as why:
+                print(f"{path}: {name}: left as it is: {why}")
+        if text != before:
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(text)
+
+
+if __name__ == "__main__":
+    main()
