@@ -351,29 +351,28 @@ RDK_INLINE void sums_as(group *g, kind k) {
         g->rows[i].l += fold(last[i]);
 }
 
-RDK_INLINE void sums_of_type(group *g, rdk_type type, bool keeps) {
+RDK_INLINE void sums_of_type(group *g, rdk_type type) {
     if (g->d->bias)
-        sums_as(g, (kind){type, g->d->bias_type, true, keeps});
+        sums_as(g, (kind){type, g->d->bias_type, true, true});
     else
-        sums_as(g, (kind){type, RDK_F32, false, keeps});
+        sums_as(g, (kind){type, RDK_F32, false, true});
 }
 
 static void sums_kept(group *g) {
     if (g->d->x_type == RDK_F32)
-        sums_of_type(g, RDK_F32, true);
+        sums_of_type(g, RDK_F32);
     else if (g->d->x_type == RDK_F16)
-        sums_of_type(g, RDK_F16, true);
+        sums_of_type(g, RDK_F16);
     else
-        sums_of_type(g, RDK_BF16, true);
+        sums_of_type(g, RDK_BF16);
 }
 
+/* Where the sum is all that is wanted, x's type is no constant either: fewer instances to compile. */
 static void sums_alone(group *g) {
-    if (g->d->x_type == RDK_F32)
-        sums_of_type(g, RDK_F32, false);
-    else if (g->d->x_type == RDK_F16)
-        sums_of_type(g, RDK_F16, false);
+    if (g->d->bias)
+        sums_as(g, (kind){g->d->x_type, g->d->bias_type, true, false});
     else
-        sums_of_type(g, RDK_BF16, false);
+        sums_as(g, (kind){g->d->x_type, RDK_F32, false, false});
 }
 
 /* ---- Phase 4: what is written ------------------------------------------------------------------------ */
