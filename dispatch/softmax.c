@@ -141,12 +141,21 @@ static rdk_status check(const rdk_softmax_desc *d) {
     return s == RDK_OK ? check_visible(d) : s;
 }
 
+/* Strides that no address depends on become 0: the kernels multiply before they look. */
+static void clear_unused(rdk_softmax_desc *d) {
+    bool one_row = d->rows <= 1 || !d->cols;
+    if (one_row)
+        d->x_stride = 0;
+    if (one_row || d->mode == RDK_SOFTMAX_LSE)
+        d->y_stride = 0;
+    if (one_row || !d->bias)
+        d->bias_stride = 0;
+}
+
 static rdk_status run(const rdk_table *t, rdk_softmax_desc *d) {
-    if (!d->cols) { /* no element has an address: keep the kernels from computing one */
-        d->x_stride = d->y_stride = d->bias_stride = 0;
-        if (!d->lse)
-            return RDK_OK;
-    }
+    if (!d->cols && !d->lse)
+        return RDK_OK;
+    clear_unused(d);
     rdk_fpenv caller = rdk_fpenv_enter();
     t->softmax(d);
     rdk_fpenv_leave(caller);
