@@ -43,7 +43,7 @@ def output_of(variant, name):
     """What a test printed; it must have passed."""
     path = f"build/test/{variant}/meson-logs/testlog.json"
     for test in json_lines(path):
-        if test["name"].split(" / ")[-1] == name:
+        if re.split(" / |:", test["name"])[-1] == name:
             if test["result"] != "OK":
                 raise Missing(f"{path}: {name} is {test['result']}")
             return test.get("stdout") or ""
