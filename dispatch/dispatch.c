@@ -86,11 +86,26 @@ rdk_status rdk_isa_from_name(const char *name, rdk_isa *isa) {
 
 /* ---- The choice --------------------------------------------------------------------------------- */
 
-/* One table per ISA of this CPU, filled once; `chosen` points at one of them. */
+/* One table per ISA of this CPU, filled once. */
 static rdk_table tables[RDK_ISA_COUNT];
 static rdk_isa best;
-static _Atomic(const rdk_table *) chosen;
-static atomic_int choice_status;
+
+/* What is chosen, and whether it is what was asked for: one pointer, so that they change together. */
+typedef struct choice {
+    const rdk_table *table;
+    rdk_status status;
+} choice;
+
+static const choice HONOURED[RDK_ISA_COUNT] = {
+    [RDK_ISA_SCALAR] = {&tables[RDK_ISA_SCALAR], RDK_OK},
+    [RDK_ISA_AVX2] = {&tables[RDK_ISA_AVX2], RDK_OK},
+    [RDK_ISA_AVX512] = {&tables[RDK_ISA_AVX512], RDK_OK},
+    [RDK_ISA_NEON] = {&tables[RDK_ISA_NEON], RDK_OK},
+};
+static const choice UNKNOWN = {&tables[RDK_ISA_SCALAR], RDK_ERR_ISA_UNKNOWN};
+static const choice UNAVAILABLE = {&tables[RDK_ISA_SCALAR], RDK_ERR_ISA_UNAVAILABLE};
+
+static _Atomic(const choice *) chosen;
 static atomic_int setup_state;
 
 enum { SETUP_NONE, SETUP_RUNNING, SETUP_DONE };
@@ -123,12 +138,10 @@ static const char *environment(void) {
 #endif
 
 static void choose(rdk_isa isa, rdk_status status) {
-    if (status != RDK_OK)
-        isa = RDK_ISA_SCALAR;
-    else if (isa == RDK_ISA_DEFAULT)
-        isa = best;
-    atomic_store_explicit(&choice_status, (int)status, memory_order_relaxed);
-    atomic_store_explicit(&chosen, &tables[isa], memory_order_release);
+    const choice *c = status == RDK_ERR_ISA_UNKNOWN ? &UNKNOWN : &UNAVAILABLE;
+    if (status == RDK_OK)
+        c = &HONOURED[isa == RDK_ISA_DEFAULT ? best : isa];
+    atomic_store_explicit(&chosen, c, memory_order_release);
 }
 
 static void set_up(void) {
@@ -149,10 +162,10 @@ static void set_up(void) {
 }
 
 /* The first caller sets up; others that come meanwhile wait the microsecond it takes. */
-static const rdk_table *current(void) {
-    const rdk_table *t = atomic_load_explicit(&chosen, memory_order_acquire);
-    if (t)
-        return t;
+static const choice *current(void) {
+    const choice *c = atomic_load_explicit(&chosen, memory_order_acquire);
+    if (c)
+        return c;
     int none = SETUP_NONE;
     if (atomic_compare_exchange_strong(&setup_state, &none, SETUP_RUNNING)) {
         set_up();
@@ -164,7 +177,7 @@ static const rdk_table *current(void) {
 }
 
 const rdk_table *rdk_table_for(rdk_isa isa, rdk_status *status) {
-    const rdk_table *t = current();
+    const rdk_table *t = current()->table;
     *status = RDK_OK;
     if (isa == RDK_ISA_DEFAULT)
         return t;
@@ -182,12 +195,11 @@ rdk_status rdk_isa_available(rdk_isa isa) {
 }
 
 rdk_isa rdk_get_isa(void) {
-    return current()->isa;
+    return current()->table->isa;
 }
 
 rdk_status rdk_isa_status(void) {
-    current();
-    return (rdk_status)atomic_load_explicit(&choice_status, memory_order_relaxed);
+    return current()->status;
 }
 
 rdk_status rdk_set_isa(rdk_isa isa) {
@@ -197,7 +209,7 @@ rdk_status rdk_set_isa(rdk_isa isa) {
 }
 
 const char *rdk_kernel_name(rdk_op op) {
-    return op >= 0 && op < RDK_OP_COUNT ? current()->name[op] : NULL;
+    return op >= 0 && op < RDK_OP_COUNT ? current()->table->name[op] : NULL;
 }
 
 /* ---- Version and status --------------------------------------------------------------------------- */
