@@ -6,6 +6,7 @@
 #include "dispatch/fpenv.h"
 
 #define MAX_COLS ((int64_t)1 << 31)
+#define MAX_SIZE 4096                                     /* of a descriptor, ever */
 #define MAX_ROWS (PTRDIFF_MAX / (int64_t)sizeof(int64_t)) /* `visible` of more has no address */
 
 /* Rows of bytes in memory: `rows` pieces of `length` bytes, `stride` bytes apart. */
@@ -62,12 +63,12 @@ static bool known_type(rdk_type type) {
 }
 
 /* A caller of an older version has a shorter struct; one of a newer, a longer one, whose surplus
- * must be zero because this version cannot honour it. */
+ * must be zero because this version cannot honour it. A size past all reason was never set. */
 static rdk_status copy_desc(rdk_softmax_desc *to, const rdk_softmax_desc *from) {
     const size_t known = sizeof *to, least = offsetof(rdk_softmax_desc, lse) + sizeof from->lse;
     if (!from)
         return RDK_ERR_NULL;
-    if (from->size < least)
+    if (from->size < least || from->size > MAX_SIZE)
         return RDK_ERR_STRUCT_SIZE;
     for (size_t i = known; i < from->size; i++)
         if (((const char *)from)[i])
@@ -153,8 +154,13 @@ static void clear_unused(rdk_softmax_desc *d) {
 }
 
 static rdk_status run(const rdk_table *t, rdk_softmax_desc *d) {
+    char none;
     if (!d->cols && !d->lse)
         return RDK_OK;
+    if (!d->cols) { /* nothing is read or written there, but C forbids even NULL + 0 */
+        d->x = d->y = &none;
+        d->bias = NULL;
+    }
     clear_unused(d);
     rdk_fpenv caller = rdk_fpenv_enter();
     t->softmax(d);

@@ -46,15 +46,15 @@ extern "C" {
 
 typedef enum rdk_status {
     RDK_OK = 0,
-    RDK_ERR_NULL = 1,        /* a pointer that is needed is NULL */
-    RDK_ERR_STRUCT_SIZE = 2, /* `size` is too small, or bytes this version does not know are set */
-    RDK_ERR_SIZE = 3,        /* a count is negative or too large, or an extent overflows */
-    RDK_ERR_STRIDE = 4,      /* a stride is negative, or rows would overlap */
-    RDK_ERR_TYPE = 5,        /* an rdk_type that does not exist */
-    RDK_ERR_MODE = 6,        /* a mode that does not exist */
-    RDK_ERR_VISIBLE = 7,     /* a visible count is negative or above cols */
-    RDK_ERR_OVERLAP = 8,     /* an output overlaps an input or another output */
-    RDK_ERR_ISA_UNKNOWN = 9, /* no ISA has that number or name */
+    RDK_ERR_NULL = 1,            /* a pointer that is needed is NULL */
+    RDK_ERR_STRUCT_SIZE = 2,     /* `size` is too small or above 4096, or unknown bytes are set */
+    RDK_ERR_SIZE = 3,            /* a count is negative or too large, or an extent overflows */
+    RDK_ERR_STRIDE = 4,          /* a stride is negative, or rows would overlap */
+    RDK_ERR_TYPE = 5,            /* an rdk_type that does not exist */
+    RDK_ERR_MODE = 6,            /* a mode that does not exist */
+    RDK_ERR_VISIBLE = 7,         /* a visible count is negative or above cols */
+    RDK_ERR_OVERLAP = 8,         /* an output overlaps an input or another output */
+    RDK_ERR_ISA_UNKNOWN = 9,     /* no ISA has that number or name */
     RDK_ERR_ISA_UNAVAILABLE = 10 /* this CPU, or this build, does not have that ISA */
 } rdk_status;
 
@@ -93,10 +93,12 @@ enum {
 /* "scalar", "avx2", "avx512", "neon"; "default" for 0; NULL for a number that is no ISA. */
 RDK_API const char *rdk_isa_name(rdk_isa isa);
 
-/* The ISA of that name, upper or lower case. RDK_ERR_ISA_UNKNOWN and *isa untouched if there is none. */
+/* The ISA of that name, upper or lower case. RDK_ERR_ISA_UNKNOWN and *isa untouched if there is none,
+ * RDK_ERR_NULL if a pointer is NULL. */
 RDK_API rdk_status rdk_isa_from_name(const char *name, rdk_isa *isa);
 
-/* RDK_OK if kernels for `isa` are in this build and this CPU and its kernel can run them. */
+/* RDK_OK if kernels for `isa` are in this build and this CPU and its kernel can run them; always for
+ * RDK_ISA_DEFAULT. */
 RDK_API rdk_status rdk_isa_available(rdk_isa isa);
 
 /* What runs when a descriptor says RDK_ISA_DEFAULT. Until rdk_set_isa() is called, that is the ISA
@@ -133,11 +135,11 @@ enum {
 /* Softmax over each of `rows` rows of `cols` elements.
  *
  * Of row r the first `visible[r]` columns take part (all, if `visible` is NULL). A bias that times
- * log2(e) is -2^20 or less (so -inf, -1e9, the least float) takes its column out as well: whatever x
+ * log2(e) is -2^20 or less (so -inf, -1e9, -FLT_MAX) takes its column out as well: whatever x
  * holds there, NaN included, touches nothing. The weight of a column taken out is +0 (log: -inf).
- * A row with nothing left, or only -inf, is all +0 (log: -inf) with lse = -inf. A row with a visible
- * NaN or +inf logit, or a scale that is not finite, is all NaN in its visible columns. Every NaN
- * written is 0x7fc00000 (f16 0x7e00, bf16 0x7fc0). */
+ * A row with nothing left, or only -inf (or logits below -2.36e38), is all +0 (log: -inf) with lse =
+ * -inf. A row with a visible NaN or +inf logit, or a scale that times log2(e) is not a finite float, is
+ * all NaN in its visible columns. Every NaN written is 0x7fc00000 (f16 0x7e00, bf16 0x7fc0). */
 typedef struct rdk_softmax_desc {
     size_t size;           /* sizeof(rdk_softmax_desc) */
     rdk_isa isa;           /* RDK_ISA_DEFAULT, or this ISA for this call */

@@ -118,6 +118,9 @@ TEST null_is_refused(void) {
 TEST short_size_is_refused(void) {
     for (size_t size = 0; size < sizeof(rdk_softmax_desc); size++)
         REFUSED_WITH(size, size, RDK_ERR_STRUCT_SIZE);
+    REFUSED_WITH(size, 4097, RDK_ERR_STRUCT_SIZE); /* and one that was never set */
+    REFUSED_WITH(size, SIZE_MAX / 2, RDK_ERR_STRUCT_SIZE);
+    REFUSED_WITH(size, SIZE_MAX, RDK_ERR_STRUCT_SIZE);
     PASS();
 }
 
