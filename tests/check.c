@@ -143,6 +143,18 @@ bool check_case(checker *k, const softmax_case *c) {
     return right;
 }
 
+static bool visit(void *context, const softmax_case *c) {
+    check_case(context, c);
+    return true;
+}
+
+bool check_axis(checker *k, const axis *a) {
+    uint64_t failures = checker_failures(k), first = k->cases[0];
+    a->walk(visit, k);
+    printf("\n%s: %llu cases\n", a->name, (unsigned long long)(k->cases[0] - first));
+    return checker_failures(k) == failures;
+}
+
 void checker_print(const checker *k) {
     for (int i = 0; i < k->path_count; i++)
         printf("%s (%s): %llu cases, %llu failures\n", k->paths[i].name, k->paths[i].executed_by,

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "tests/axes.h"
 #include "tests/cases.h"
 #include "tests/paths.h"
 
@@ -26,6 +27,9 @@ void checker_init(checker *k);
 
 /* False if a path differs, faults or touches what it should not. */
 bool check_case(checker *k, const softmax_case *c);
+
+/* Every case of an axis; prints how many. False if any failed. */
+bool check_axis(checker *k, const axis *a);
 
 /* "avx2 (native): 1000 cases, 0 failures" for each path. */
 void checker_print(const checker *k);

@@ -4,22 +4,6 @@
 
 #include "dispatch/cpu.h"
 
-static const struct {
-    rdk_isa isa;
-    const char *name;
-} NATIVE[] = {
-#ifdef RDK_HAVE_AVX2
-    {RDK_ISA_AVX2, "avx2"},
-#endif
-#ifdef RDK_HAVE_AVX512
-    {RDK_ISA_AVX512, "avx512"},
-#endif
-#ifdef RDK_HAVE_NEON
-    {RDK_ISA_NEON, "neon"},
-#endif
-    {RDK_ISA_SCALAR, "scalar"},
-};
-
 static path *add(path paths[RDK_MAX_PATHS], int *count, const char *name, const char *executed_by) {
     path *p = &paths[(*count)++];
     *p = (path){.name = name, .executed_by = executed_by};
@@ -30,13 +14,15 @@ static path *add(path paths[RDK_MAX_PATHS], int *count, const char *name, const 
 int rdk_paths(path paths[RDK_MAX_PATHS]) {
     int count = 0;
     add(paths, &count, "scalar", "native");
-    for (size_t i = 0; NATIVE[i].isa != RDK_ISA_SCALAR; i++) {
-        if (rdk_isa_available(NATIVE[i].isa) != RDK_OK) {
-            printf("SKIP: %s native: this CPU does not have it\n", NATIVE[i].name);
-            continue;
-        }
-        path *p = add(paths, &count, NATIVE[i].name, "native");
-        rdk_table_fill(&p->table, rdk_cpu_flags(), NATIVE[i].isa);
+    for (rdk_isa isa = RDK_ISA_SCALAR + 1; isa < RDK_ISA_COUNT; isa++) {
+        rdk_table t;
+        rdk_table_fill(&t, ~0u, isa);
+        if (t.isa != isa)
+            continue; /* not in this build */
+        if (rdk_isa_available(isa) != RDK_OK)
+            printf("SKIP: %s native: this CPU does not have it\n", rdk_isa_name(isa));
+        else
+            add(paths, &count, rdk_isa_name(isa), "native")->table = t;
     }
 #ifdef RDK_HAVE_EMULATED
     if (rdk_cpu_flags() & RDK_CPU_AVX2) {

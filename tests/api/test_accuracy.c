@@ -28,7 +28,7 @@
 TEST sweep_oracle_is_libms(void) {
     double worst = 0;
     for (int i = 0; i <= 1000000; i++) {
-        double f = ((double)i / 1000000 * 2 - 1) * (0.5 + 0x1p-8);
+        double f = ((double)i / 1000000 * 2 - 1) * (0.5 + 0x1p-8 + 0x1p-17);
         double difference = fabs(1 + sweep_oracle(f) - exp2(f)) * 0x1p24;
         worst = difference > worst ? difference : worst;
     }
@@ -41,7 +41,7 @@ TEST sweep_oracle_is_libms(void) {
 typedef sweep_result sweep_function(uint32_t, uint32_t, uint32_t, double);
 
 static bool sweep_sign(sweep_function *sweep, uint32_t sign, uint32_t step, uint64_t *count) {
-    uint32_t last = rdk_bits(0.5f + 0x1p-8f);
+    uint32_t last = rdk_bits(0.5f + 0x1p-8f + 0x1p-17f);
     sweep_result r = sweep(sign, sign | last, step, BOUND_EXP2);
     printf("2^f, f %s 0: %10llu floats (every %u%s): worst %.4f ULP, near f = %a; over the bound: "
            "%llu\n",
@@ -69,7 +69,7 @@ TEST exp2_over_its_domain(void) {
     bool above = sweep_sign(sweep, 0, step, &count);
     bool below = sweep_sign(sweep, 0x80000000, step, &count);
     ASSERT(above && below);
-    ASSERT(step > 1 || count == 2 * ((uint64_t)rdk_bits(0.5f + 0x1p-8f) + 1));
+    ASSERT(step > 1 || count == 2 * ((uint64_t)rdk_bits(0.5f + 0x1p-8f + 0x1p-17f) + 1));
     PASS();
 }
 
@@ -79,7 +79,7 @@ TEST sweep_is_the_same_without_fma(void) {
     if (!(rdk_cpu_flags() & RDK_CPU_AVX2))
         RDK_SKIP("sweep with FMA: this CPU does not have it");
     for (uint32_t sign = 0; sign < 2; sign++) {
-        uint32_t first = sign << 31, last = first | rdk_bits(0.5f + 0x1p-8f);
+        uint32_t first = sign << 31, last = first | rdk_bits(0.5f + 0x1p-8f + 0x1p-17f);
         sweep_result a = sweep_exp2(first, last, 9973, BOUND_EXP2);
         sweep_result b = sweep_exp2_fma(first, last, 9973, BOUND_EXP2);
         ASSERT(a.count == b.count && a.over == b.over && fabs(a.worst - b.worst) < 1e-6);
