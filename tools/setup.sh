@@ -91,13 +91,13 @@ look() {
         test) need "gcc libc6-dev" "gcc and the C library's headers" have_headers gcc ;;
         *) need "gcc libc6-dev" "a C compiler and the C library's headers" have_c_compiler ;;
     esac
-    need pkg-config "pkg-config" have pkg-config
     find_runners
     need python3 "python3 >= 3.7" test -n "$PYTHON"
     need ninja-build "ninja >= 1.8.2" test -n "$NINJA"
     need meson "meson >= 1.0.1" test -n "$MESON"
     case $job in
         test)
+            need pkg-config "pkg-config" have pkg-config
             need g++ "g++" have g++
             need libbenchmark-dev "Google Benchmark >= 1.7 (found by pkg-config)" have_benchmark
             need clang "clang >= 14" have_clang
@@ -108,6 +108,7 @@ look() {
                 have_headers aarch64-linux-gnu-gcc
             ;;
         bench)
+            need pkg-config "pkg-config" have pkg-config
             need g++ "g++" have g++
             need libbenchmark-dev "Google Benchmark >= 1.7 (found by pkg-config)" have_benchmark
             ;;

@@ -147,5 +147,6 @@ int tool_info(int count, char **arguments) {
         return print_report();
     if (count == 1 && !strcmp(arguments[0], "--markdown"))
         return print_table();
-    return tool_usage_error("info has no option", arguments[count - 1]);
+    bool first_is_known = !strcmp(arguments[0], "--markdown");
+    return tool_usage_error("info has no option", arguments[first_is_known ? 1 : 0]);
 }

@@ -38,6 +38,11 @@ static int print_help(FILE *to, int code) {
     return code;
 }
 
+/* An answer that nobody could read is no answer. */
+static int written(int exit_code) {
+    return fflush(stdout) || ferror(stdout) ? EXIT_DIFFERENT : exit_code;
+}
+
 int main(int argc, char **argv) {
     if (argc < 2)
         return print_help(stderr, EXIT_USAGE);
@@ -50,6 +55,6 @@ int main(int argc, char **argv) {
     }
     for (size_t i = 0; i < sizeof COMMANDS / sizeof COMMANDS[0]; i++)
         if (!strcmp(argv[1], COMMANDS[i].name))
-            return COMMANDS[i].run(argc - 2, argv + 2);
+            return written(COMMANDS[i].run(argc - 2, argv + 2));
     return tool_usage_error("no such command or option", argv[1]);
 }
