@@ -36,7 +36,7 @@
 #define RDK_ABSENT -0x1p+20f /* a bias (base 2) this low takes its column out */
 #define RDK_FLUSH -100       /* weights below 2^FLUSH are +0, so that none is subnormal */
 
-/* 2^f - 1 = f * (A1 + A2 f + ... + A6 f^5) on |f| <= 0.5 + 2^-8. */
+/* 2^f - 1 = f * (A1 + A2 f + ... + A6 f^5) on |f| <= 0.5 + 2^-8 + 2^-17. */
 #define RDK_A1 0x1.62e43p-1f
 #define RDK_A2 0x1.ebfbb6p-3f
 #define RDK_A3 0x1.c6aeacp-5f

@@ -6,8 +6,8 @@
  * do not, so the group keeps the core busy where a single short row would wait. The last phase of a group
  * and the first of the next go together, row by row: one is all stores, the other all loads.
  *
- * Types and flags are constants in every function marked RDK_INLINE; the static functions around them
- * choose the instance once per group. */
+ * The types of x and y are constants where speed asks for it: in functions marked RDK_INLINE, of which the
+ * static ones around them choose an instance. */
 #include "kernels/contract.h"
 #include "kernels/softmax/softmax.h"
 #include "kernels/vec/f32x16_types.h"
