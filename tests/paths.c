@@ -1,7 +1,5 @@
 #include "tests/paths.h"
 
-#include <stdio.h>
-
 #include "dispatch/cpu.h"
 
 static path *add(path paths[RDK_MAX_PATHS], int *count, const char *name, const char *executed_by) {
@@ -11,25 +9,43 @@ static path *add(path paths[RDK_MAX_PATHS], int *count, const char *name, const 
     return p;
 }
 
+/* Whether kernels for `isa` are in this build; their table is what a CPU with everything would get. */
+static bool in_build(rdk_isa isa, rdk_table *t) {
+    rdk_table_fill(t, ~0u, isa);
+    return t->isa == isa;
+}
+
 int rdk_paths(path paths[RDK_MAX_PATHS]) {
+    rdk_table t;
     int count = 0;
     add(paths, &count, "scalar", "native");
-    for (rdk_isa isa = RDK_ISA_SCALAR + 1; isa < RDK_ISA_COUNT; isa++) {
-        rdk_table t;
-        rdk_table_fill(&t, ~0u, isa);
-        if (t.isa != isa)
-            continue; /* not in this build */
-        if (rdk_isa_available(isa) != RDK_OK)
-            printf("SKIP: %s native: this CPU does not have it\n", rdk_isa_name(isa));
-        else
+    for (rdk_isa isa = RDK_ISA_SCALAR + 1; isa < RDK_ISA_COUNT; isa++)
+        if (in_build(isa, &t) && rdk_isa_available(isa) == RDK_OK)
             add(paths, &count, rdk_isa_name(isa), "native")->table = t;
-    }
 #ifdef RDK_HAVE_EMULATED
     if (rdk_cpu_flags() & RDK_CPU_AVX2) {
         rdk_table_avx512_emulated(&add(paths, &count, "avx512 (SIMDe)", "SIMDe")->table);
         rdk_table_neon_emulated(&add(paths, &count, "neon (SIMDe)", "SIMDe")->table);
-    } else {
-        printf("SKIP: avx512 (SIMDe), neon (SIMDe): emulation is fused only with AVX2 and FMA\n");
+    }
+#endif
+    return count;
+}
+
+int rdk_paths_missing(const char *reasons[RDK_MAX_PATHS]) {
+    static const char *const NATIVE[RDK_ISA_COUNT] = {
+        [RDK_ISA_AVX2] = "avx2, native: this CPU does not have it",
+        [RDK_ISA_AVX512] = "avx512, native: this CPU does not have it",
+        [RDK_ISA_NEON] = "neon, native: this CPU does not have it",
+    };
+    rdk_table t;
+    int count = 0;
+    for (rdk_isa isa = RDK_ISA_SCALAR + 1; isa < RDK_ISA_COUNT; isa++)
+        if (in_build(isa, &t) && rdk_isa_available(isa) != RDK_OK)
+            reasons[count++] = NATIVE[isa];
+#ifdef RDK_HAVE_EMULATED
+    if (!(rdk_cpu_flags() & RDK_CPU_AVX2)) {
+        reasons[count++] = "avx512 (SIMDe): emulation is fused only with AVX2 and FMA";
+        reasons[count++] = "neon (SIMDe): emulation is fused only with AVX2 and FMA";
     }
 #endif
     return count;

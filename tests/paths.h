@@ -2,6 +2,8 @@
 #ifndef RDK_PATHS_H
 #define RDK_PATHS_H
 
+#include <stdbool.h>
+
 #include "dispatch/dispatch.h"
 
 typedef struct path {
@@ -12,8 +14,10 @@ typedef struct path {
 
 #define RDK_MAX_PATHS 8
 
-/* Fills `paths`, scalar first, and returns how many there are. A path whose kernels are in the build
- * but cannot run here is left out, with a line "SKIP: ..." on standard output. */
+/* Fills `paths`, scalar first, and returns how many there are. */
 int rdk_paths(path paths[RDK_MAX_PATHS]);
+
+/* Why paths whose kernels are in the build cannot run here, a line each; returns how many. */
+int rdk_paths_missing(const char *reasons[RDK_MAX_PATHS]);
 
 #endif

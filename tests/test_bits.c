@@ -38,6 +38,18 @@ TEST draws(uint64_t first, uint64_t count) {
     PASS();
 }
 
+/* A path that cannot run here is a skip, and counts as one. */
+TEST cannot_run(const char *reason) {
+    RDK_SKIP(reason);
+}
+
+SUITE(missing) {
+    const char *reasons[RDK_MAX_PATHS];
+    int count = rdk_paths_missing(reasons);
+    for (int i = 0; i < count; i++)
+        RUN_TESTp(cannot_run, reasons[i]);
+}
+
 SUITE(axes) {
     for (const axis *a = BITS_AXES; a->name; a++)
         RUN_TESTp(walk_axis, a);
@@ -86,6 +98,7 @@ int main(int argc, char **argv) {
     if (!has_single)
         RUN_SUITE(axes);
     RUN_SUITE(combinations);
+    RUN_SUITE(missing);
     checker_print(&all);
     RDK_MAIN_END();
 }
