@@ -77,17 +77,22 @@ static inline float rdk_fma(float a, float b, float c) {
     return __builtin_fmaf(a, b, c);
 }
 #else
-/* The product is exact in double. The sum is rounded to odd, so that rounding it again, to float,
- * rounds as if there had been no first time. */
+/* The product is exact in double. Rounding the sum to double first, and then to float, goes wrong only if
+ * the first time ends midway between two floats, or the float is subnormal. There the sum is rounded to
+ * odd, so that rounding it again rounds as if there had been no first time. */
 static inline float rdk_fma(float a, float b, float c) {
     double p = (double)a * b;
     double s = p + c;
+    uint64_t u = rdk_bits64(s);
+    bool midway = (u & 0x1fffffff) == 0x10000000;
+    if (!midway && fabs(s) >= 0x1p-126)
+        return (float)s;
     double c_seen = s - p;
     double lost = (p - (s - c_seen)) + (c - c_seen);
-    uint64_t u = rdk_bits64(s);
-    bool inexact = (lost > 0) | (lost < 0); /* false also where s is not finite and lost is NaN */
+    bool inexact = lost > 0 || lost < 0; /* false also where s is not finite and lost is NaN */
     bool towards_zero = (lost > 0) != (s > 0);
-    u += (inexact & ~u & 1) * (towards_zero ? (uint64_t)-1 : 1);
+    if (inexact && !(u & 1))
+        u += towards_zero ? (uint64_t)-1 : 1;
     return (float)rdk_double(u);
 }
 #endif
