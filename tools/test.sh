@@ -16,7 +16,7 @@ env=${RDK_DEPS_DIR:-build/deps}/env
 
 # settings VARIANT: sets cc, options, and slower, the factor on the time limits of the tests.
 settings() {
-    slower=1 bench=disabled
+    slower=1 bench=disabled debug=false # gcc takes twice as long with debugging data
     case $1 in
         gcc-O2) cc=gcc options="-Doptimization=2 -Dcases=200000" slower=10 ;;
         # The benchmark, too, is built and run once, briefly.
@@ -25,7 +25,7 @@ settings() {
         clang-O*) cc=clang options="-Doptimization=${1#clang-O} -Dcases=20000" ;;
         # gcc, because its sanitizer runtimes always come with it.
         gcc-asan)
-            cc=gcc slower=5
+            cc=gcc slower=5 debug=true
             options="-Doptimization=1 -Db_sanitize=address,undefined -Db_lundef=false -Dcases=20000"
             ;;
         aarch64-gcc) cc=aarch64-linux-gnu-gcc ;;
@@ -37,7 +37,7 @@ settings() {
             options="--cross-file tools/cross/$1.ini -Doptimization=2 -Dcases=20000"
             ;;
     esac
-    options="$options -Ddebug=true -Dtests=enabled -Dbench=$bench -Dwerror=true"
+    options="$options -Ddebug=$debug -Dtests=enabled -Dbench=$bench -Dwerror=true"
     # meson.build looks in build/deps by itself.
     [ -z "${RDK_DEPS_DIR:-}" ] || options="$options -Ddeps_dir=$(cd "$RDK_DEPS_DIR" && pwd)"
 }
