@@ -1,5 +1,7 @@
 #include "tests/paths.h"
 
+#include <stdio.h>
+
 #include "dispatch/cpu.h"
 
 static path *add(path paths[RDK_MAX_PATHS], int *count, const char *name, const char *executed_by) {
@@ -32,16 +34,15 @@ int rdk_paths(path paths[RDK_MAX_PATHS]) {
 }
 
 int rdk_paths_missing(const char *reasons[RDK_MAX_PATHS]) {
-    static const char *const NATIVE[RDK_ISA_COUNT] = {
-        [RDK_ISA_AVX2] = "avx2, native: this CPU does not have it",
-        [RDK_ISA_AVX512] = "avx512, native: this CPU does not have it",
-        [RDK_ISA_NEON] = "neon, native: this CPU does not have it",
-    };
+    static char text[RDK_ISA_COUNT][80];
     rdk_table t;
     int count = 0;
     for (rdk_isa isa = RDK_ISA_SCALAR + 1; isa < RDK_ISA_COUNT; isa++)
-        if (in_build(isa, &t) && rdk_isa_available(isa) != RDK_OK)
-            reasons[count++] = NATIVE[isa];
+        if (in_build(isa, &t) && rdk_isa_available(isa) != RDK_OK) {
+            snprintf(text[isa], sizeof text[isa], "%s, native: this CPU does not have it",
+                     rdk_isa_name(isa));
+            reasons[count++] = text[isa];
+        }
 #ifdef RDK_HAVE_EMULATED
     if (!(rdk_cpu_flags() & RDK_CPU_AVX2)) {
         reasons[count++] = "avx512 (SIMDe): emulation is fused only with AVX2 and FMA";
