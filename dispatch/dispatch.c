@@ -247,6 +247,10 @@ const char *rdk_status_string(rdk_status status) {
         return "no such instruction set";
     case RDK_ERR_ISA_UNAVAILABLE:
         return "this CPU or this build does not have that instruction set";
+    case RDK_ERR_HEADS:
+        return "q_heads is not a multiple of kv_heads";
+    case RDK_ERR_SCRATCH:
+        return "the scratch is smaller than the call needs";
     }
     return "no such status";
 }

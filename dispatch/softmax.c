@@ -1,57 +1,19 @@
 /* rdk_softmax: checks the descriptor, then runs a kernel in the contract's environment. */
 #include <stdbool.h>
-#include <string.h>
+#include <stddef.h>
 
+#include "dispatch/desc.h"
 #include "dispatch/dispatch.h"
+#include "dispatch/extent.h"
 #include "dispatch/fpenv.h"
 
 #define MAX_COLS ((int64_t)1 << 31)
-#define MAX_SIZE 4096                                     /* of a descriptor, ever */
 #define MAX_ROWS (PTRDIFF_MAX / (int64_t)sizeof(int64_t)) /* `visible` of more has no address */
 
-/* Rows of bytes in memory: `rows` pieces of `length` bytes, `stride` bytes apart. */
-typedef struct extent {
-    uintptr_t first;
-    int64_t rows, length, stride;
-} extent;
-
-static uintptr_t end_of(const extent *e) {
-    return e->first + (uintptr_t)((e->rows - 1) * e->stride + e->length);
-}
-
-/* Whether two sets of rows share a byte: exact, so that a matrix may sit between another's rows. */
-static bool overlap(const extent *a, const extent *b) {
-    if (!a->rows || !b->rows || !a->length || !b->length)
-        return false;
-    if (end_of(a) <= b->first || end_of(b) <= a->first)
-        return false;
-    uintptr_t p = a->first, q = b->first;
-    for (int64_t i = 0, j = 0; i < a->rows && j < b->rows;) {
-        if (p + (uintptr_t)a->length <= q) {
-            p += (uintptr_t)a->stride;
-            i++;
-        } else if (q + (uintptr_t)b->length <= p) {
-            q += (uintptr_t)b->stride;
-            j++;
-        } else {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* A rows x cols matrix of `size` bytes an element at p. Fails if its last byte could not have an address. */
-static rdk_status extent_of(extent *e, const void *p, int64_t size, int64_t rows, int64_t cols,
+static rdk_status extent_of(rdk_extent *e, const void *p, int64_t size, int64_t rows, int64_t cols,
                             int64_t stride) {
-    if (!cols)
-        rows = 0;
-    else if (!stride && rows > 1)
-        rows = 1; /* the same row again and again */
-    if (rows > 1 && stride > (PTRDIFF_MAX / size - cols) / (rows - 1))
-        return RDK_ERR_SIZE;
-    *e = (extent){(uintptr_t)p, rows, cols * size, rows > 1 ? stride * size : 0};
-    int64_t bytes = e->rows ? (e->rows - 1) * e->stride + e->length : 0;
-    return (uint64_t)bytes <= UINTPTR_MAX - e->first ? RDK_OK : RDK_ERR_SIZE;
+    rdk_status s = rdk_extent_begin(e, p, size, cols);
+    return s == RDK_OK ? rdk_extent_repeat(e, size, rows, stride) : s;
 }
 
 static int64_t size_of(rdk_type type) {
@@ -62,19 +24,9 @@ static bool known_type(rdk_type type) {
     return type == RDK_F32 || type == RDK_F16 || type == RDK_BF16;
 }
 
-/* A caller of an older version has a shorter struct; one of a newer, a longer one, whose surplus
- * must be zero because this version cannot honour it. A size past all reason was never set. */
 static rdk_status copy_desc(rdk_softmax_desc *to, const rdk_softmax_desc *from) {
-    const size_t known = sizeof *to, least = offsetof(rdk_softmax_desc, lse) + sizeof from->lse;
-    if (!from)
-        return RDK_ERR_NULL;
-    if (from->size < least || from->size > MAX_SIZE)
-        return RDK_ERR_STRUCT_SIZE;
-    for (size_t i = known; i < from->size; i++)
-        if (((const char *)from)[i])
-            return RDK_ERR_STRUCT_SIZE;
-    *to = *from;
-    return RDK_OK;
+    const size_t least = offsetof(rdk_softmax_desc, lse) + sizeof from->lse;
+    return rdk_copy_desc(to, sizeof *to, least, from);
 }
 
 static bool stride_is_wrong(int64_t stride, const rdk_softmax_desc *d) {
@@ -105,7 +57,7 @@ static rdk_status check_fields(const rdk_softmax_desc *d) {
 
 static rdk_status check_memory(const rdk_softmax_desc *d) {
     enum { X, BIAS, ROW_SCALE, VISIBLE, INPUTS };
-    extent in[INPUTS] = {{0, 0, 0, 0}}, y = {0, 0, 0, 0}, lse = {0, 0, 0, 0};
+    rdk_extent in[INPUTS] = {{.length = 0}}, y = {.length = 0}, lse = {.length = 0};
     rdk_status s = extent_of(&in[X], d->x, size_of(d->x_type), d->rows, d->cols, d->x_stride);
     if (s == RDK_OK && d->mode != RDK_SOFTMAX_LSE)
         s = extent_of(&y, d->y, size_of(d->y_type), d->rows, d->cols, d->y_stride);
@@ -123,9 +75,10 @@ static rdk_status check_memory(const rdk_softmax_desc *d) {
     bool in_place =
         d->y == d->x && d->y_type == d->x_type && (d->y_stride == d->x_stride || d->rows <= 1);
     for (int i = 0; i < INPUTS; i++)
-        if (overlap(&lse, &in[i]) || (!(i == X && in_place) && overlap(&y, &in[i])))
+        if (rdk_extents_overlap(&lse, &in[i]) ||
+            (!(i == X && in_place) && rdk_extents_overlap(&y, &in[i])))
             return RDK_ERR_OVERLAP;
-    return overlap(&lse, &y) ? RDK_ERR_OVERLAP : RDK_OK;
+    return rdk_extents_overlap(&lse, &y) ? RDK_ERR_OVERLAP : RDK_OK;
 }
 
 static rdk_status check_visible(const rdk_softmax_desc *d) {

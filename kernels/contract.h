@@ -21,8 +21,9 @@
 
 /* ---- Constants ------------------------------------------------------------------------------ */
 
-#define RDK_LANES 16  /* virtual lanes of a sum */
-#define RDK_BLOCK 128 /* elements between two foldings of the lanes into a double */
+#define RDK_LANES 16   /* virtual lanes of a sum */
+#define RDK_BLOCK 128  /* elements between two foldings of the lanes into a double */
+#define RDK_CHUNK 1024 /* keys between two closings of an attention state */
 
 #define RDK_LOG2E 0x1.71547652b82fep+0 /* log2(e), nearest double */
 #define RDK_LN2 0x1.62e42fefa39efp-1   /* ln(2), nearest double */
@@ -192,6 +193,33 @@ static inline float rdk_exp2(float f, int k) {
     i = rdk_fma(i, f, RDK_A2);
     i = rdk_fma(i, f, RDK_A1);
     return rdk_fma(i, f, 1) * rdk_pow2(k);
+}
+
+/* The weight of logit x relative to the integer M, without a bias. NaN stays NaN. */
+static inline float rdk_hot_weight(float x, rdk_scale s, float M) {
+    float magic = RDK_MAGIC - M; /* exact */
+    float u = rdk_fma(x, s.ch, magic);
+    float n = u - magic;
+    float k = u - RDK_MAGIC; /* n - M */
+    if (k != k)
+        return k;
+    float f = rdk_fma(x, s.cl, rdk_fma(x, s.ch, -n));
+    return k < RDK_FLUSH ? 0 : rdk_exp2(f, (int)k);
+}
+
+/* The same for absurd logits: t is x * c2 in double. */
+static inline float rdk_cold_weight(double t, double M) {
+    double n = rint(t - M);
+    if (n != n)
+        return (float)n;
+    return n < RDK_FLUSH ? 0 : rdk_exp2((float)((t - M) - n), (int)n);
+}
+
+/* What a sum relative to M is multiplied with to be relative to a larger one: 2^(M - larger), or +0. */
+static inline float rdk_rescale(double M, double larger) {
+    if (M == larger)
+        return 1;
+    return M - larger < -126 ? 0 : rdk_pow2((int)(M - larger));
 }
 
 /* The 16 lanes of a block, in double: i and i + 8, i and i + 4, i and i + 2, 0 and 1. */

@@ -7,13 +7,16 @@
 /* A kernel gets a checked descriptor of this version's full size, in the default floating-point
  * environment, and cannot fail. */
 #define RDK_SOFTMAX_KERNEL(name) void name(const rdk_softmax_desc *d)
+#define RDK_ATTENTION_KERNEL(name) void name(const rdk_attention_desc *d)
 
 typedef RDK_SOFTMAX_KERNEL(rdk_softmax_kernel);
+typedef RDK_ATTENTION_KERNEL(rdk_attention_kernel);
 
 typedef struct rdk_table {
     rdk_isa isa; /* the highest rung that filled a slot */
     const char *name[RDK_OP_COUNT];
     rdk_softmax_kernel *softmax;
+    rdk_attention_kernel *attention;
 } rdk_table;
 
 /* Kernels emulated on a foreign CPU are the same files under another name, so that they can stand

@@ -1,4 +1,5 @@
-/* rootdk: fused scale + softmax for CPUs, with the same bits on every instruction set.
+/* rootdk: fused scale + softmax and scaled dot-product attention for CPUs, with the same bits on every
+ * instruction set.
  *
  * This header is the whole public interface. It compiles alone as C99 and as C++11.
  *
@@ -46,16 +47,18 @@ extern "C" {
 
 typedef enum rdk_status {
     RDK_OK = 0,
-    RDK_ERR_NULL = 1,            /* a pointer that is needed is NULL */
-    RDK_ERR_STRUCT_SIZE = 2,     /* `size` is too small or above 4096, or unknown bytes are set */
-    RDK_ERR_SIZE = 3,            /* a count is negative or too large, or an extent overflows */
-    RDK_ERR_STRIDE = 4,          /* a stride is negative, or rows would overlap */
-    RDK_ERR_TYPE = 5,            /* an rdk_type that does not exist */
-    RDK_ERR_MODE = 6,            /* a mode that does not exist */
-    RDK_ERR_VISIBLE = 7,         /* a visible count is negative or above cols */
-    RDK_ERR_OVERLAP = 8,         /* an output overlaps an input or another output */
-    RDK_ERR_ISA_UNKNOWN = 9,     /* no ISA has that number or name */
-    RDK_ERR_ISA_UNAVAILABLE = 10 /* this CPU, or this build, does not have that ISA */
+    RDK_ERR_NULL = 1,             /* a pointer that is needed is NULL */
+    RDK_ERR_STRUCT_SIZE = 2,      /* `size` is too small or above 4096, or unknown bytes are set */
+    RDK_ERR_SIZE = 3,             /* a count is negative or too large, or an extent overflows */
+    RDK_ERR_STRIDE = 4,           /* a stride is negative, or rows would overlap */
+    RDK_ERR_TYPE = 5,             /* an rdk_type that does not exist */
+    RDK_ERR_MODE = 6,             /* a mode that does not exist */
+    RDK_ERR_VISIBLE = 7,          /* a visible count is negative or above cols */
+    RDK_ERR_OVERLAP = 8,          /* an output overlaps an input or another output */
+    RDK_ERR_ISA_UNKNOWN = 9,      /* no ISA has that number or name */
+    RDK_ERR_ISA_UNAVAILABLE = 10, /* this CPU, or this build, does not have that ISA */
+    RDK_ERR_HEADS = 11,           /* q_heads is not a multiple of kv_heads */
+    RDK_ERR_SCRATCH = 12          /* the scratch is smaller than the call needs */
 } rdk_status;
 
 /* One line of English, never NULL, also for a number that is no status. */
@@ -116,8 +119,8 @@ RDK_API rdk_status rdk_set_isa(rdk_isa isa);
 /* ---- Operations --------------------------------------------------------------------------- */
 
 typedef int32_t rdk_op;
-enum { RDK_OP_SOFTMAX = 0 };
-#define RDK_OP_COUNT 1
+enum { RDK_OP_SOFTMAX = 0, RDK_OP_ATTENTION = 1 };
+#define RDK_OP_COUNT 2
 
 /* The name of the kernel that runs for `op` by default, for example "rdk_softmax_avx2"; NULL for a
  * number that is no operation. */
@@ -166,6 +169,76 @@ typedef struct rdk_softmax_desc {
 } rdk_softmax_desc;
 
 RDK_API rdk_status rdk_softmax(const rdk_softmax_desc *desc);
+
+/* ---- Attention ---------------------------------------------------------------------------- */
+
+/* Rows in memory, one for each batch, head and position: row i of head h in batch b begins at element
+ * b * batch_stride + h * head_stride + i * row_stride and is contiguous. So [batch][head][position][d],
+ * [batch][position][head][d] and q, k, v interleaved in one buffer are all views. */
+typedef struct rdk_const_view {
+    const void *data;
+    int64_t batch_stride, head_stride, row_stride;
+    rdk_type type;
+} rdk_const_view;
+
+typedef struct rdk_view {
+    void *data;
+    int64_t batch_stride, head_stride, row_stride;
+    rdk_type type;
+} rdk_view;
+
+typedef int32_t rdk_causal;
+enum {
+    RDK_CAUSAL_NONE = 0,         /* every query sees every key */
+    RDK_CAUSAL_BOTTOM_RIGHT = 1, /* the last query sees all keys, the one before all but one, ... */
+    RDK_CAUSAL_FROM_POSITION = 2 /* query i has position q_pos + i and sees the keys up to it */
+};
+
+#define RDK_MAX_HEAD_DIM 1024
+
+/* out = softmax(scale * q k^T) v for each batch, head and query, on the calling thread.
+ *
+ * q_heads is a multiple of kv_heads: query head h attends to key/value head h / (q_heads / kv_heads).
+ * Key j has position key_pos0 + j; it is the position that fixes the order of all sums, so a query gives
+ * the same bits whether it comes alone or among others, as a prefill or as a decode step, and whether
+ * the keys it does not see are in the call or not. (After older keys have been evicted, say so with
+ * key_pos0.)
+ *
+ * What a query does not see touches nothing, NaN and infinities included. A query that sees nothing, or
+ * only scores of -inf, gives zeros and an LSE of -inf. One that sees a score of NaN or +inf, or any score
+ * when scale * log2(e) is not a finite float, gives NaN. Every NaN written is 0x7fc00000.
+ *
+ * Inputs may have strides of 0 and may overlap each other; outputs overlap neither themselves, nor each
+ * other, nor an input, nor the scratch. Views of size 0 may have NULL data. All types are RDK_F32. */
+typedef struct rdk_attention_desc {
+    size_t size;       /* sizeof(rdk_attention_desc) */
+    rdk_isa isa;       /* RDK_ISA_DEFAULT, or this ISA for this call */
+    rdk_causal causal; /* which keys a query sees */
+    int64_t batch, q_heads, kv_heads, q_len, kv_len; /* 0 to 2^31 each */
+    int64_t d_qk;                                    /* elements of a query and a key, 1 to 1024 */
+    int64_t d_v; /* elements of a value and an output, 1 to 1024 */
+
+    rdk_const_view q; /* batch x q_heads x q_len rows of d_qk */
+    rdk_const_view k; /* batch x kv_heads x kv_len rows of d_qk */
+    rdk_const_view v; /* batch x kv_heads x kv_len rows of d_v */
+    rdk_view out;     /* batch x q_heads x q_len rows of d_v */
+
+    int64_t q_pos; /* of the first query, if causal is RDK_CAUSAL_FROM_POSITION; may be negative */
+    int64_t key_pos0; /* position of the first key, 0 or more */
+    float scale;      /* multiplies the scores; 0 means 1 / sqrt(d_qk) */
+
+    rdk_view lse;     /* unless data is NULL: the log-sum-exp of each query, rows of one element */
+    rdk_view weights; /* unless data is NULL: the softmax itself, rows of kv_len */
+
+    void *scratch;       /* rdk_attention_scratch() bytes of any alignment, unchecked contents */
+    size_t scratch_size; /* how many there are */
+} rdk_attention_desc;
+
+RDK_API rdk_status rdk_attention(const rdk_attention_desc *desc);
+
+/* How many bytes of scratch rdk_attention() needs for `desc`, whatever the ISA: they depend on d_qk and
+ * d_v alone. Of the descriptor only size, d_qk and d_v are looked at. */
+RDK_API rdk_status rdk_attention_scratch(const rdk_attention_desc *desc, size_t *bytes);
 
 #ifdef __cplusplus
 }

@@ -27,43 +27,32 @@ static double logit2_at(const row *r, int64_t j) {
     return t;
 }
 
-/* What is left of a logit without its integer n. A bias has an integer part of its own, so that neither
- * part is rounded at the size of the other. */
-static float hot_fraction(const row *r, int64_t j, float x, float n) {
+/* A bias has an integer part of its own, n_bias, so that neither part is rounded at the size of the other. */
+static float biased_weight(const row *r, int64_t j) {
+    float x = rdk_load(r->x, r->x_type, j), bias = rdk_load(r->bias, r->bias_type, j);
     float ch = r->scale.ch, cl = r->scale.cl;
-    if (!r->bias)
-        return rdk_fma(x, cl, rdk_fma(x, ch, -n));
-    float bias = rdk_load(r->bias, r->bias_type, j);
-    float n_x = rdk_fma(x, ch, RDK_MAGIC) - RDK_MAGIC;
-    float n_bias = n - n_x;
-    float f = rdk_fma(x, ch, -n_x) + rdk_fma(bias, RDK_LOG2E_HI, -n_bias);
-    f = rdk_fma(x, cl, f);
-    return rdk_fma(bias, RDK_LOG2E_LO, f);
-}
-
-static float hot_weight(const row *r, int64_t j) {
-    float x = rdk_load(r->x, r->x_type, j), ch = r->scale.ch;
     float magic = RDK_MAGIC - (float)r->M; /* exact */
-    float u = r->bias ? rdk_fma(x, ch, bias2_at(r, j)) + magic : rdk_fma(x, ch, magic);
+    float u = rdk_fma(x, ch, bias2_at(r, j)) + magic;
     float n = u - magic;
     float k = u - RDK_MAGIC; /* n - M */
     if (k != k)
         return k;
-    return k < RDK_FLUSH ? 0 : rdk_exp2(hot_fraction(r, j, x, n), (int)k);
-}
-
-static float cold_weight(const row *r, int64_t j) {
-    double t = logit2_at(r, j) - r->M;
-    double n = rint(t);
-    if (n != n)
-        return (float)n;
-    return n < RDK_FLUSH ? 0 : rdk_exp2((float)(t - n), (int)n);
+    float n_x = rdk_fma(x, ch, RDK_MAGIC) - RDK_MAGIC;
+    float n_bias = n - n_x;
+    float f = rdk_fma(x, ch, -n_x) + rdk_fma(bias, RDK_LOG2E_HI, -n_bias);
+    f = rdk_fma(x, cl, f);
+    f = rdk_fma(bias, RDK_LOG2E_LO, f);
+    return k < RDK_FLUSH ? 0 : rdk_exp2(f, (int)k);
 }
 
 static float weight(const row *r, int64_t j) {
     if (absent(r, j))
         return 0;
-    return r->cold ? cold_weight(r, j) : hot_weight(r, j);
+    if (r->cold)
+        return rdk_cold_weight(logit2_at(r, j), r->M);
+    if (r->bias)
+        return biased_weight(r, j);
+    return rdk_hot_weight(rdk_load(r->x, r->x_type, j), r->scale, (float)r->M);
 }
 
 /* Looks at the row's largest logit, T, to choose its path and M. NaN is passed over: every comparison

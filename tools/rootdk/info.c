@@ -9,7 +9,7 @@
 #include "rootdk/rootdk.h"
 #include "tools/rootdk/machine.h"
 
-static const char *const OPERATIONS[RDK_OP_COUNT] = {"softmax"};
+static const char *const OPERATIONS[RDK_OP_COUNT] = {"softmax", "attention"};
 
 /* What each ISA takes, beside the architecture. */
 static const struct {
@@ -110,7 +110,7 @@ static int print_report(void) {
         printf("  %-8s  %s\n", rdk_isa_name(isa), standing(isa, rdk_get_isa(), text));
     printf("\nkernels that run\n");
     for (rdk_op op = 0; op < RDK_OP_COUNT; op++)
-        printf("  %-8s  %s\n", OPERATIONS[op], rdk_kernel_name(op));
+        printf("  %-9s  %s\n", OPERATIONS[op], rdk_kernel_name(op));
     return EXIT_FINE;
 }
 

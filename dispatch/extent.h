@@ -1,0 +1,37 @@
+/* The bytes that a strided view covers, and whether two views share one. */
+#ifndef RDK_EXTENT_H
+#define RDK_EXTENT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "rootdk/rootdk.h"
+
+#define RDK_EXTENT_DIMS 3
+
+/* Pieces of `length` bytes, repeated along each dimension; the largest stride comes first. No pieces at
+ * all: length is 0. */
+typedef struct rdk_extent {
+    uintptr_t first;
+    int64_t length;
+    int dims;
+    struct {
+        int64_t count, stride; /* 2 or more; bytes, more than 0 */
+    } dim[RDK_EXTENT_DIMS];
+} rdk_extent;
+
+/* `length` elements of `size` bytes at p, not yet repeated. */
+rdk_status rdk_extent_begin(rdk_extent *e, const void *p, int64_t size, int64_t length);
+
+/* Repeated `count` times, `stride` elements apart, 0 or more. RDK_ERR_SIZE if the last byte could not have
+ * an address. */
+rdk_status rdk_extent_repeat(rdk_extent *e, int64_t size, int64_t count, int64_t stride);
+
+/* Exact: a matrix may sit between another's rows. */
+bool rdk_extents_overlap(const rdk_extent *a, const rdk_extent *b);
+
+/* Whether each dimension's stride covers what the dimensions within it span, so that no two pieces
+ * share a byte. A stride of 0 never does. */
+bool rdk_extent_nests(const rdk_extent *e);
+
+#endif

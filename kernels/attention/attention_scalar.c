@@ -1,0 +1,217 @@
+/* Attention, the reference: docs/arithmetic.md written in C. Plain loops, no cleverness. */
+#include "kernels/attention/attention.h"
+
+/* ---- What a query sees ------------------------------------------------------------------------ */
+
+int64_t rdk_attention_visible(const rdk_attention_desc *d, int64_t i) {
+    int64_t seen = d->kv_len; /* how many keys lie at or before the query's position */
+    if (d->causal == RDK_CAUSAL_BOTTOM_RIGHT)
+        seen = d->kv_len - d->q_len + i + 1;
+    else if (d->causal == RDK_CAUSAL_FROM_POSITION)
+        seen = d->q_pos + i - d->key_pos0 + 1;
+    return seen < 0 ? 0 : seen > d->kv_len ? d->kv_len : seen;
+}
+
+rdk_scale rdk_attention_scale(const rdk_attention_desc *d) {
+    rdk_scale s = rdk_split_scale(d->scale == 0 ? (float)(1 / sqrt((double)d->d_qk)) : d->scale);
+    s.cl = 0; /* scores carry more error than cl holds */
+    return s;
+}
+
+rdk_query rdk_attention_query(const rdk_attention_desc *d, int64_t b, int64_t h, int64_t i) {
+    int64_t kv_head = h / (d->q_heads / d->kv_heads);
+    rdk_query q = {.d_qk = d->d_qk, .d_v = d->d_v, .key_pos0 = d->key_pos0};
+    q.q = rdk_const_view_row(&d->q, b, h, i);
+    q.k = rdk_const_view_row(&d->k, b, kv_head, 0);
+    q.v = rdk_const_view_row(&d->v, b, kv_head, 0);
+    q.k_step = d->k.row_stride * 4;
+    q.v_step = d->v.row_stride * 4;
+    q.visible = rdk_attention_visible(d, i);
+    q.scale = rdk_attention_scale(d);
+    return q;
+}
+
+static float score(const rdk_query *q, int64_t j) {
+    const char *k = q->k + j * q->k_step;
+    float s = 0;
+    for (int64_t c = 0; c < q->d_qk; c++)
+        s = rdk_fma(rdk_load(q->q, RDK_F32, c), rdk_load(k, RDK_F32, c), s);
+    return s;
+}
+
+/* ---- One chunk ---------------------------------------------------------------------------------- */
+
+typedef struct chunk {
+    const rdk_query *q;
+    int64_t first, end; /* the visible keys of it */
+    float x[RDK_CHUNK]; /* their scores */
+} chunk;
+
+/* NaN is passed over: every comparison with it is false. */
+static float largest(const chunk *c, int64_t first, int64_t end) {
+    float T = -INFINITY;
+    for (int64_t j = first; j < end; j++) {
+        float t = c->x[j - c->first] * c->q->scale.ch;
+        if (t > T)
+            T = t;
+    }
+    return T;
+}
+
+static double cold_logit(const chunk *c, int64_t j) {
+    return (double)c->x[j - c->first] * c->q->scale.c2;
+}
+
+static double cold_reference(const chunk *c) {
+    double T = -INFINITY;
+    for (int64_t j = c->first; j < c->end; j++)
+        if (cold_logit(c, j) > T)
+            T = cold_logit(c, j);
+    return rint(T) + 0.0; /* never -0 */
+}
+
+static float weight(const chunk *c, int64_t j, const rdk_state *s) {
+    if (s->cold)
+        return rdk_cold_weight(cold_logit(c, j), s->M);
+    return rdk_hot_weight(c->x[j - c->first], c->q->scale, (float)s->M);
+}
+
+static void rescale(const rdk_query *q, rdk_state *s, double M) {
+    float r = rdk_rescale(s->M, M);
+    s->M = M;
+    s->l = s->l * r;
+    for (int64_t c = 0; c < q->d_v; c++)
+        s->o[c] = s->o[c] * r;
+}
+
+static void add_block(const chunk *c, int64_t first, int64_t end, rdk_state *s) {
+    const rdk_query *q = c->q;
+    float lane[RDK_LANES] = {0};
+    for (int64_t j = first; j < end; j++) {
+        float e = weight(c, j, s);
+        lane[(q->key_pos0 + j) % RDK_LANES] += e;
+        for (int64_t i = 0; i < q->d_v; i++)
+            s->o[i] = rdk_fma(e, rdk_load(q->v + j * q->v_step, RDK_F32, i), s->o[i]);
+    }
+    s->l += rdk_fold(lane);
+}
+
+static void add_blocks(const chunk *c, rdk_state *s) {
+    int64_t end;
+    for (int64_t first = c->first; first < c->end; first = end) {
+        end = first + RDK_BLOCK - (c->q->key_pos0 + first) % RDK_BLOCK;
+        if (end > c->end)
+            end = c->end;
+        if (!s->cold) {
+            double M = rintf(largest(c, first, end)) + 0.0; /* never -0 */
+            rescale(c->q, s, M > s->M ? M : s->M);
+        }
+        add_block(c, first, end, s);
+    }
+}
+
+/* The scores of a chunk; those of keys the query does not see are left out. */
+static void look(chunk *c, const rdk_query *q, int64_t number) {
+    c->q = q;
+    c->first = number * RDK_CHUNK - q->key_pos0;
+    c->end = c->first + RDK_CHUNK;
+    if (c->first < 0)
+        c->first = 0;
+    if (c->end > q->visible)
+        c->end = q->visible;
+    for (int64_t j = c->first; j < c->end; j++)
+        c->x[j - c->first] = score(q, j);
+}
+
+void rdk_attention_chunk_scalar(const rdk_query *q, int64_t number, rdk_state *s) {
+    chunk c;
+    look(&c, q, number);
+    float T = largest(&c, c.first, c.end);
+    s->cold = T > RDK_HOT || (T > -INFINITY && T < -RDK_HOT);
+    s->M = s->cold ? cold_reference(&c) : -RDK_HOT;
+    s->l = 0;
+    memset(s->o, 0, sizeof s->o);
+    add_blocks(&c, s);
+    if (s->l == 0)
+        s->M = -INFINITY;
+    if (s->l != s->l)
+        s->M = 0;
+}
+
+/* ---- A query -------------------------------------------------------------------------------------- */
+
+static void fold(const rdk_query *q, rdk_state *s, const rdk_state *of_chunk) {
+    double M = of_chunk->M > s->M ? of_chunk->M : s->M;
+    float r = rdk_rescale(of_chunk->M, M);
+    rescale(q, s, M);
+    s->l = s->l + of_chunk->l * r;
+    for (int64_t c = 0; c < q->d_v; c++)
+        s->o[c] = s->o[c] + of_chunk->o[c] * r;
+    s->cold = s->cold || of_chunk->cold;
+}
+
+static void attend(const rdk_query *q, rdk_state *s) {
+    rdk_state of_chunk;
+    *s = (rdk_state){.M = -INFINITY};
+    if (!isfinite(q->scale.ch)) {
+        s->l = q->visible > 0 ? NAN : 0;
+        return;
+    }
+    int64_t last = q->key_pos0 + q->visible - 1;
+    for (int64_t n = q->key_pos0 / RDK_CHUNK; q->visible > 0 && n <= last / RDK_CHUNK; n++) {
+        rdk_attention_chunk_scalar(q, n, &of_chunk);
+        fold(q, s, &of_chunk);
+    }
+}
+
+float rdk_attention_lse(double M, double l) {
+    if (l != l)
+        return NAN;
+    return l == 0 ? -INFINITY : (float)((M + rdk_log2(l)) * RDK_LN2);
+}
+
+static void write_out(const rdk_query *q, const rdk_state *s, char *out) {
+    float inv = (float)(1 / s->l);
+    for (int64_t c = 0; c < q->d_v; c++) {
+        float v = rdk_fma(s->o[c], inv, 0);
+        if (s->l == 0)
+            v = 0;
+        if (s->l != s->l)
+            v = NAN;
+        rdk_store(out, RDK_F32, c, v);
+    }
+}
+
+void rdk_attention_weights_scalar(const rdk_query *q, double M, double l, bool cold, char *weights,
+                                  int64_t kv_len) {
+    float inv = (float)(1 / l);
+    for (int64_t j = 0; j < kv_len; j++) {
+        float w = 0;
+        if (j < q->visible && l != l)
+            w = NAN;
+        else if (j < q->visible && l > 0 && cold)
+            w = rdk_cold_weight((double)score(q, j) * q->scale.c2, M) * inv;
+        else if (j < q->visible && l > 0)
+            w = rdk_hot_weight(score(q, j), q->scale, (float)M) * inv;
+        rdk_store(weights, RDK_F32, j, w);
+    }
+}
+
+static void attend_and_write(const rdk_attention_desc *d, int64_t b, int64_t h, int64_t i) {
+    rdk_query q = rdk_attention_query(d, b, h, i);
+    rdk_state s;
+    attend(&q, &s);
+    write_out(&q, &s, rdk_view_row(&d->out, b, h, i));
+    if (d->lse.data)
+        rdk_store(rdk_view_row(&d->lse, b, h, i), RDK_F32, 0, rdk_attention_lse(s.M, s.l));
+    if (d->weights.data)
+        rdk_attention_weights_scalar(&q, s.M, s.l, s.cold, rdk_view_row(&d->weights, b, h, i),
+                                     d->kv_len);
+}
+
+RDK_ATTENTION_KERNEL(rdk_attention_scalar) {
+    for (int64_t b = 0; b < d->batch; b++)
+        for (int64_t h = 0; h < d->q_heads; h++)
+            for (int64_t i = 0; i < d->q_len; i++)
+                attend_and_write(d, b, h, i);
+}
