@@ -11,6 +11,7 @@
 #include "kernels/contract.h"
 #include "kernels/softmax/softmax.h"
 #include "kernels/vec/f32x16_types.h"
+#include "kernels/vec/weights.h"
 
 enum {
     GROUP = 16,           /* rows of a group at most */
@@ -210,15 +211,8 @@ RDK_INLINE weigher weigher_of(const row *r) {
                      f32x16_set1(RDK_MAGIC - r->M)};
 }
 
-#define EACH                                                                                       \
-    RDK_UNROLL                                                                                     \
-    for (int v = 0; v < n; v++)
-
-/* u = MAGIC + k and f of n vectors of x: the logit in base 2 is M + k + f. */
 RDK_INLINE void split(const weigher *w, const f32x16 *x, f32x16 *u, f32x16 *f, int n) {
-    EACH u[v] = f32x16_fma(x[v], w->ch, w->magic);
-    EACH f[v] = f32x16_sub(w->magic, u[v]);
-    EACH f[v] = f32x16_fma(x[v], w->ch, f[v]);
+    rdk_split(w->ch, w->magic, x, u, f, n);
     EACH f[v] = f32x16_fma(x[v], w->cl, f[v]);
 }
 
@@ -235,30 +229,14 @@ RDK_INLINE void split_biased(const weigher *w, const f32x16 *x, const f32x16 *bi
     EACH f[v] = f32x16_fma(bias[v], low, f[v]);
 }
 
-/* Turns n vectors of x, with their biases or NULL, into weights, all in step: a weight is a chain of a
- * dozen operations, each waiting for the last, and a core looks ahead too little to mix chains that follow
- * one another. No logit is NaN or +inf; one that is -inf has u = -inf and is cleared at the end. */
+/* Turns n vectors of x, with their biases or NULL, into weights. */
 RDK_INLINE void weigh(const weigher *w, f32x16 *x, const f32x16 *bias, int n) {
-    f32x16 u[F32X16_IN_FLIGHT], f[F32X16_IN_FLIGHT], p[F32X16_IN_FLIGHT];
+    f32x16 u[F32X16_IN_FLIGHT], f[F32X16_IN_FLIGHT];
     if (bias)
         split_biased(w, x, bias, u, f, n);
     else
         split(w, x, u, f, n);
-    f32x16 a = f32x16_step_constant(RDK_A6), c = f32x16_step_constant(RDK_A5);
-    EACH p[v] = f32x16_fma(a, f[v], c);
-    c = f32x16_step_constant(RDK_A4);
-    EACH p[v] = f32x16_fma(p[v], f[v], c);
-    c = f32x16_step_constant(RDK_A3);
-    EACH p[v] = f32x16_fma(p[v], f[v], c);
-    c = f32x16_step_constant(RDK_A2);
-    EACH p[v] = f32x16_fma(p[v], f[v], c);
-    c = f32x16_step_constant(RDK_A1);
-    EACH p[v] = f32x16_fma(p[v], f[v], c);
-    c = f32x16_step_constant(1);
-    EACH p[v] = f32x16_fma(p[v], f[v], c);
-    c = f32x16_step_constant(RDK_MAGIC + RDK_FLUSH - 1);
-    EACH p[v] = f32x16_times_pow2(p[v], u[v]);
-    EACH x[v] = f32x16_keep_above(p[v], u[v], c);
+    rdk_weights(u, f, x, n);
     if (bias)
         EACH x[v] = f32x16_zero_where(is_absent(bias2(bias[v])), x[v]);
 }
@@ -322,10 +300,6 @@ RDK_INLINE f32x16 add_part_of_block(const row *r, const weigher *w, kind k, int6
     return lanes;
 }
 
-RDK_INLINE double fold(f32x16 lanes) {
-    return f64x8_fold(f64x8_add(f64x8_low(lanes), f64x8_high(lanes)));
-}
-
 /* All of a row's sum but its last block, whose lanes are returned: a block is folded only when the next,
  * of this row or another, has been dispatched. At once, the folding would wait for the last weight with
  * the scheduler's slots in its hands. */
@@ -337,7 +311,7 @@ RDK_INLINE f32x16 sum_as(row r, kind k, double *l) {
         bool whole = j + RDK_BLOCK <= r.visible;
         f32x16 lanes = whole ? add_block(&r, &w, k, j) : add_part_of_block(&r, &w, k, j);
         if (j)
-            *l += fold(last);
+            *l += rdk_fold_lanes(last);
         last = lanes;
     }
     return last;
@@ -348,7 +322,7 @@ RDK_INLINE void sums_as(group *g, kind k) {
     for (int i = 0; i < g->count; i++)
         last[i] = sum_as(g->rows[i], k, &g->rows[i].l);
     for (int i = 0; i < g->count; i++)
-        g->rows[i].l += fold(last[i]);
+        g->rows[i].l += rdk_fold_lanes(last[i]);
 }
 
 RDK_INLINE void sums_of_type(group *g, rdk_type type) {
