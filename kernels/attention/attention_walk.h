@@ -22,7 +22,6 @@
 enum {
     MAX_UNITS = 64,
     VALUES_AT_ONCE = 32, /* keys whose values, read where they lie, stay in L1 for all strips */
-    LINE = 64,           /* bytes */
 };
 
 typedef struct walk {
@@ -38,7 +37,8 @@ typedef struct walk {
 
 /* The rows of one key/value head that are being worked on. */
 typedef struct unit {
-    const char *k, *v; /* of key 0 */
+    const char *k, *v;           /* of key 0 */
+    const char *next_k, *next_v; /* of the unit that comes after this one */
     int64_t first, count;
 } unit;
 
@@ -63,20 +63,8 @@ typedef struct group {
     float shrink[RDK_GROUP]; /* what the sums so far must be multiplied with */
 } group;
 
-/* Memory that will be read soon: `rows` pieces of `bytes`. */
-typedef struct stream {
-    const char *p;
-    int64_t step, bytes, rows;
-} stream;
-
 static int64_t least(int64_t a, int64_t b) {
     return a < b ? a : b;
-}
-
-static void fetch(stream *s, int64_t rows) {
-    for (; rows > 0 && s->rows > 0; rows--, s->rows--, s->p += s->step)
-        for (int64_t i = 0; i < s->bytes; i += LINE)
-            __builtin_prefetch(s->p + i, 0, 2);
 }
 
 /* ---- Keys into panels, values into strips ------------------------------------------------------------ */
@@ -145,7 +133,7 @@ static float *scores_of(const walk *w, int row) {
 
 /* Panels from `panel` on, `count` of them, of which the first lies at `keys`. */
 static void score_band(const walk *w, const group *g, const band *t, int panel, int count,
-                       const float *keys) {
+                       const float *keys, stream *next) {
     int end = (t->hi + RDK_LANES - 1) / RDK_LANES;
     int64_t panel_floats = w->d->d_qk * RDK_LANES;
     tile k = {.a = w->q + (g->first + t->first) * w->q_step, .a_step = w->q_step};
@@ -155,6 +143,7 @@ static void score_band(const walk *w, const group *g, const band *t, int panel, 
     k.c = scores_of(w, t->first) + panel * RDK_LANES;
     k.c_step = RDK_BLOCK;
     k.steps = w->d->d_qk;
+    k.fetch = next;
     for (int left = (int)least(count, end - panel); left > 0;) {
         int done = tile_run(&k, t->rows, left);
         k.b += done * k.b_panel;
@@ -163,12 +152,12 @@ static void score_band(const walk *w, const group *g, const band *t, int panel, 
     }
 }
 
-static void score_group(const walk *w, const block *b, const group *g) {
+static void score_group(const walk *w, const block *b, const group *g, stream *next) {
     int end = (b->hi + RDK_LANES - 1) / RDK_LANES;
     for (int panel = b->lo / RDK_LANES; panel < end; panel += TILE_PANELS)
         for (int i = 0; i < g->band_count; i++)
             score_band(w, g, &g->bands[i], panel, (int)least(TILE_PANELS, end - panel),
-                       w->keys + panel * w->d->d_qk * RDK_LANES);
+                       w->keys + panel * w->d->d_qk * RDK_LANES, next);
 }
 
 /* The same for a group that is alone: panels are made as they are needed. */
@@ -180,9 +169,8 @@ static void score_alone(const walk *w, const unit *u, const block *b, const grou
         int count = (int)least(at_once, end - panel);
         for (int i = 0; i < count; i++)
             pack_keys(w, u, b, panel + i, w->keys + i * w->d->d_qk * RDK_LANES);
-        fetch(next, count * RDK_LANES);
         for (int i = 0; i < g->band_count; i++)
-            score_band(w, g, &g->bands[i], panel, count, w->keys);
+            score_band(w, g, &g->bands[i], panel, count, w->keys, next);
     }
 }
 
@@ -287,8 +275,9 @@ static void weigh_group(const walk *w, const block *b, const group *g) {
 /* ---- Phase 4: values ------------------------------------------------------------------------------------ */
 
 /* What a tile of a strip needs, but for its band. */
-static tile strip_tile(const walk *w, const unit *u, const block *b, int strip, bool packed) {
-    tile k = {.a_step = RDK_BLOCK, .c_step = w->width};
+static tile strip_tile(const walk *w, const unit *u, const block *b, int strip, bool packed,
+                       stream *next) {
+    tile k = {.a_step = RDK_BLOCK, .c_step = w->width, .fetch = next};
     if (packed) {
         k.b = (const char *)(strip_at(w, strip) + b->lo * RDK_LANES);
         k.b_step = RDK_LANES * 4;
@@ -322,11 +311,12 @@ static void add_values(const walk *w, const group *g, tile k, int strip, int end
     }
 }
 
-static void add_values_of_group(const walk *w, const unit *u, const block *b, const group *g) {
+static void add_values_of_group(const walk *w, const unit *u, const block *b, const group *g,
+                                stream *next) {
     int strips = (int)(w->width / RDK_LANES);
     const float *shrink = b->opens_chunk ? NULL : g->shrink;
     for (int strip = 0; strip < strips; strip += TILE_PANELS) {
-        tile k = strip_tile(w, u, b, strip, true);
+        tile k = strip_tile(w, u, b, strip, true, next);
         add_values(w, g, k, strip, (int)least(strips, strip + TILE_PANELS), b->lo, b->hi, shrink);
     }
 }
@@ -343,11 +333,10 @@ static void add_values_alone(const walk *w, const unit *u, const block *b, const
     for (int lane = b->lo; lane < b->hi; lane += VALUES_AT_ONCE) {
         int end = (int)least(b->hi, lane + VALUES_AT_ONCE);
         block part = {b->base, lane, end, false};
-        fetch(next, end - lane);
         if (whole)
-            add_values(w, g, strip_tile(w, u, &part, 0, false), 0, whole, lane, end, shrink);
+            add_values(w, g, strip_tile(w, u, &part, 0, false, next), 0, whole, lane, end, shrink);
         if (whole < strips)
-            add_values(w, g, strip_tile(w, u, &part, whole, true), whole, strips, lane, end,
+            add_values(w, g, strip_tile(w, u, &part, whole, true, next), whole, strips, lane, end,
                        shrink);
         shrink = ONE;
     }
@@ -368,33 +357,45 @@ static int64_t first_that_sees(const walk *w, const unit *u, const block *b) {
     return low;
 }
 
-static void attend_alone(const walk *w, const unit *u, const block *b, group *g, stream *next) {
-    stream values = {value_at(w, u, b->base + b->lo), w->d->v.row_stride * 4, w->d->d_v * 4,
-                     b->hi - b->lo};
+/* What is read after a block: keys, and values unless these are fetched with their own block. */
+typedef struct ahead {
+    stream keys, values;
+} ahead;
+
+static stream keys_from(const walk *w, const char *k, int64_t first, int64_t count) {
+    int64_t step = w->d->k.row_stride * 4;
+    return stream_of(k + first * step, w->d->d_qk * 4, step, count);
+}
+
+static stream values_from(const walk *w, const char *v, int64_t first, int64_t count) {
+    int64_t step = w->d->v.row_stride * 4;
+    return stream_of(v + first * step, w->d->d_v * 4, step, count);
+}
+
+static void attend_alone(const walk *w, const unit *u, const block *b, group *g, ahead *next) {
+    stream values = values_from(w, u->v, b->base + b->lo, b->hi - b->lo);
     split_into_bands(w, b, g);
     score_alone(w, u, b, g, &values);
     find_references(w, b, g);
     weigh_group(w, b, g);
-    add_values_alone(w, u, b, g, next);
+    add_values_alone(w, u, b, g, &next->keys);
 }
 
-static void attend_group(const walk *w, const unit *u, const block *b, group *g) {
+static void attend_group(const walk *w, const unit *u, const block *b, group *g, ahead *next) {
     split_into_bands(w, b, g);
-    score_group(w, b, g);
+    score_group(w, b, g, &next->keys);
     find_references(w, b, g);
     weigh_group(w, b, g);
-    add_values_of_group(w, u, b, g);
+    add_values_of_group(w, u, b, g, &next->values);
 }
 
-/* `next`: the keys that will be read after this block. */
-static void attend(const walk *w, const unit *u, block b, stream next) {
+static void attend(const walk *w, const unit *u, block b, ahead next) {
     int64_t skip = first_that_sees(w, u, &b), rows = u->count - skip;
-    group g;
+    group g = {.first = u->first + skip};
     if (!rows)
         return;
     b.hi = seen_end(&b, &w->rows[u->first + u->count - 1]);
     if (rows <= RDK_GROUP) {
-        g.first = u->first + skip;
         g.count = (int)rows;
         attend_alone(w, u, &b, &g, &next);
         return;
@@ -402,11 +403,10 @@ static void attend(const walk *w, const unit *u, block b, stream next) {
     for (int panel = b.lo / RDK_LANES; panel * RDK_LANES < b.hi; panel++)
         pack_keys(w, u, &b, panel, w->keys + panel * w->d->d_qk * RDK_LANES);
     pack_values(w, u, &b, 0);
-    int64_t groups = (rows + RDK_GROUP - 1) / RDK_GROUP;
-    for (int64_t i = 0; i < groups; i++) {
-        g.first = u->first + skip + rows * i / groups;
-        g.count = (int)(u->first + skip + rows * (i + 1) / groups - g.first);
-        attend_group(w, u, &b, &g);
+    for (; rows > 0; rows -= g.count, g.first += g.count) {
+        g.count = rows > RDK_GROUP + TILE_ROWS / 2 ? RDK_GROUP
+                                                   : (int)(rows > RDK_GROUP ? rows / 2 : rows);
+        attend_group(w, u, &b, &g, &next);
     }
 }
 
@@ -526,7 +526,7 @@ static bool has_plain_weights(const rdk_row *r) {
 
 static void write_weights_of_group(const walk *w, const unit *u, const block *b, group *g) {
     int from = b->lo / RDK_LANES * RDK_LANES;
-    stream none = {0};
+    stream none = {.left = 0};
     split_into_bands(w, b, g);
     score_alone(w, u, b, g, &none);
     for (int i = 0; i < g->count; i++) {
@@ -575,14 +575,16 @@ static block block_at(const walk *w, int64_t position, int64_t end) {
     return b;
 }
 
-/* The keys that follow block b of unit i: those of the next unit, or of the next block. */
-static stream keys_after(const walk *w, const unit *units, int count, int i, const block *b) {
-    stream s = {.step = w->d->k.row_stride * 4, .bytes = w->d->d_qk * 4};
+/* What follows block b of unit i: the same block of the next unit, or the next block. */
+static ahead after(const walk *w, const unit *units, int count, int i, const block *b) {
     bool another = i + 1 < count;
+    const unit *u = &units[another ? i + 1 : 0];
     int64_t first = b->base + (another ? b->lo : b->hi);
-    s.p = key_at(w, &units[another ? i + 1 : 0], first);
-    s.rows = least(another ? b->hi - b->lo : RDK_BLOCK, w->d->kv_len - first);
-    return s;
+    int64_t n = least(another ? b->hi - b->lo : RDK_BLOCK, w->d->kv_len - first);
+    if (n > 0)
+        return (ahead){keys_from(w, u->k, first, n), values_from(w, u->v, first, n)};
+    n = least(RDK_BLOCK, w->d->kv_len);
+    return (ahead){keys_from(w, u->next_k, 0, n), values_from(w, u->next_v, 0, n)};
 }
 
 static int64_t most_visible(const walk *w, const unit *u) {
@@ -600,7 +602,7 @@ static void attend_to_all(const walk *w, const unit *units, int count) {
         while (position < chunk_end) {
             block b = block_at(w, position, chunk_end);
             for (int i = 0; i < count; i++)
-                attend(w, &units[i], b, keys_after(w, units, count, i, &b));
+                attend(w, &units[i], b, after(w, units, count, i, &b));
             position = w->d->key_pos0 + b.base + b.hi;
         }
         for (int64_t r = 0; r < rows; r++)
@@ -644,6 +646,9 @@ static void enter_query(const walk *w, int64_t row, const rdk_row *r) {
 static void enter_unit(const walk *w, unit *u, int64_t batch, int64_t kv_head, int64_t first) {
     u->k = rdk_const_view_row(&w->d->k, batch, kv_head, 0);
     u->v = rdk_const_view_row(&w->d->v, batch, kv_head, 0);
+    bool is_last = kv_head + 1 >= w->d->kv_heads;
+    u->next_k = is_last ? u->k : rdk_const_view_row(&w->d->k, batch, kv_head + 1, 0);
+    u->next_v = is_last ? u->v : rdk_const_view_row(&w->d->v, batch, kv_head + 1, 0);
     for (int64_t i = 0; i < u->count; i++) {
         rdk_row *r = &w->rows[u->first + i];
         *r = (rdk_row){.batch = batch, .M = -INFINITY};

@@ -15,11 +15,41 @@ enum {
  * its chain, and two begin in each cycle, so eight chains must be in flight. */
 static const int TILE_PANELS_OF[TILE_ROWS + 1] = {0, 4, 2, 2, 1, 1, 1};
 
-RDK_INLINE void tile_body(const tile *t, const int rows, const int panels) {
+/* One step: of a and b, whichever takes fewer registers is held, the other goes by. */
+RDK_INLINE void tile_step(__m256 sum[TILE_ROWS][2 * TILE_PANELS], const float *a, int64_t a_step,
+                          const char *b, int64_t b_panel, const int rows, const int panels) {
+    __m256 held[2 * TILE_PANELS];
+    if (rows > 2 * panels) {
+        RDK_UNROLL
+        for (int i = 0; i < 2 * panels; i++)
+            held[i] = _mm256_loadu_ps((const float *)(b + (i / 2) * b_panel) + 8 * (i % 2));
+        RDK_UNROLL
+        for (int r = 0; r < rows; r++) {
+            __m256 x = _mm256_broadcast_ss(a + r * a_step);
+            RDK_UNROLL
+            for (int i = 0; i < 2 * panels; i++)
+                sum[r][i] = _mm256_fmadd_ps(x, held[i], sum[r][i]);
+        }
+    } else {
+        RDK_UNROLL
+        for (int r = 0; r < rows; r++)
+            held[r] = _mm256_broadcast_ss(a + r * a_step);
+        RDK_UNROLL
+        for (int i = 0; i < 2 * panels; i++) {
+            __m256 y = _mm256_loadu_ps((const float *)(b + (i / 2) * b_panel) + 8 * (i % 2));
+            RDK_UNROLL
+            for (int r = 0; r < rows; r++)
+                sum[r][i] = _mm256_fmadd_ps(held[r], y, sum[r][i]);
+        }
+    }
+}
+
+RDK_INLINE void tile_body(const tile *t, const int rows, const int panels, const bool fetches) {
     __m256 sum[TILE_ROWS][2 * TILE_PANELS];
     const float *a = t->a;
     const char *b = t->b;
     const int64_t a_step = t->a_step, b_step = t->b_step, b_panel = t->b_panel;
+    int64_t steps = t->steps;
 
     RDK_UNROLL
     for (int r = 0; r < rows; r++)
@@ -30,22 +60,20 @@ RDK_INLINE void tile_body(const tile *t, const int rows, const int panels) {
             sum[r][i] = _mm256_mul_ps(_mm256_loadu_ps(t->c + r * t->c_step + 8 * i),
                                       _mm256_broadcast_ss(t->shrink + r));
     }
-#pragma GCC unroll 4
-    for (int64_t s = 0; s < t->steps; s++) {
-        __m256 v[2 * TILE_PANELS];
-        RDK_UNROLL
-        for (int i = 0; i < 2 * panels; i++)
-            v[i] = _mm256_loadu_ps((const float *)(b + (i / 2) * b_panel) + 8 * (i % 2));
-        RDK_UNROLL
-        for (int r = 0; r < rows; r++) {
-            __m256 x = _mm256_broadcast_ss(a + r * a_step);
-            RDK_UNROLL
-            for (int i = 0; i < 2 * panels; i++)
-                sum[r][i] = _mm256_fmadd_ps(x, v[i], sum[r][i]);
+    if (fetches) {
+        stream f = *t->fetch;
+        int64_t n = steps < f.left ? steps : f.left;
+        f.left -= n;
+        steps -= n;
+        for (; n > 0; n--, a++, b += b_step) {
+            tile_step(sum, a, a_step, b, b_panel, rows, panels);
+            stream_fetch(&f);
         }
-        a++;
-        b += b_step;
+        *t->fetch = f;
     }
+#pragma GCC unroll 4
+    for (; steps > 0; steps--, a++, b += b_step)
+        tile_step(sum, a, a_step, b, b_panel, rows, panels);
     RDK_UNROLL
     for (int r = 0; r < rows; r++)
         RDK_UNROLL
@@ -55,26 +83,40 @@ RDK_INLINE void tile_body(const tile *t, const int rows, const int panels) {
 
 #define TILE(rows, panels)                                                                         \
     static void tile_##rows##x##panels(const tile *t) {                                            \
-        tile_body(t, rows, panels);                                                                \
+        tile_body(t, rows, panels, false);                                                         \
+    }                                                                                              \
+    static void tile_##rows##x##panels##_fetching(const tile *t) {                                 \
+        tile_body(t, rows, panels, true);                                                          \
     }
 TILE(1, 1)
-TILE(1, 2) TILE(1, 4) TILE(2, 1) TILE(2, 2) TILE(3, 1) TILE(3, 2) TILE(4, 1) TILE(5, 1) TILE(6, 1)
+TILE(1, 2)
+TILE(1, 4)
+TILE(2, 1)
+TILE(2, 2)
+TILE(3, 1)
+TILE(3, 2)
+TILE(4, 1)
+TILE(5, 1)
+TILE(6, 1)
 #undef TILE
 
-    /* Runs as many of the panels as fit, at least one; returns how many. */
-    RDK_INLINE int tile_run(const tile *t, int rows, int panels) {
-    static void (*const SHAPES[TILE_ROWS + 1][3])(const tile *) = {
-        {0},
-        {tile_1x1, tile_1x2, tile_1x4},
-        {tile_2x1, tile_2x2},
-        {tile_3x1, tile_3x2},
-        {tile_4x1},
-        {tile_5x1},
-        {tile_6x1},
+/* Runs as many of the panels as fit, at least one; returns how many. */
+static int tile_run(const tile *t, int rows, int panels) {
+#define BOTH(shape)                                                                                \
+    { tile_##shape, tile_##shape##_fetching }
+    static void (*const SHAPES[TILE_ROWS + 1][3][2])(const tile *) = {
+        {{0}},
+        {BOTH(1x1), BOTH(1x2), BOTH(1x4)},
+        {BOTH(2x1), BOTH(2x2)},
+        {BOTH(3x1), BOTH(3x2)},
+        {BOTH(4x1)},
+        {BOTH(5x1)},
+        {BOTH(6x1)},
     };
+#undef BOTH
     int most = TILE_PANELS_OF[rows];
     int log = panels >= 4 && most >= 4 ? 2 : panels >= 2 && most >= 2 ? 1 : 0;
-    SHAPES[rows][log](t);
+    SHAPES[rows][log][t->fetch && t->fetch->left > 0](t);
     return 1 << log;
 }
 
