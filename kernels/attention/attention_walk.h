@@ -125,6 +125,23 @@ static void split_into_bands(const walk *w, const block *b, group *g) {
     }
 }
 
+/* Panels, or strips, that all bands go through before the next: no more than a tile takes, so that they
+ * stay in L1. The first band is the lowest. */
+static int panels_at_once(const group *g) {
+    return TILE_PANELS_OF[g->bands[0].rows];
+}
+
+/* Runs as many of the panels as a tile takes, at least one, and moves on; returns how many. */
+static int run_tile(tile *t, int rows, int panels) {
+    int most = (int)least(panels, TILE_PANELS_OF[rows]), log = 0;
+    while (2 << log <= most)
+        log++;
+    TILES[rows][log](t);
+    t->b += t->b_panel << log;
+    t->c += RDK_LANES << log;
+    return 1 << log;
+}
+
 /* ---- Phase 1: scores ------------------------------------------------------------------------------------ */
 
 static float *scores_of(const walk *w, int row) {
@@ -144,19 +161,16 @@ static void score_band(const walk *w, const group *g, const band *t, int panel, 
     k.c_step = RDK_BLOCK;
     k.steps = w->d->d_qk;
     k.fetch = next;
-    for (int left = (int)least(count, end - panel); left > 0;) {
-        int done = tile_run(&k, t->rows, left);
-        k.b += done * k.b_panel;
-        k.c += done * RDK_LANES;
-        left -= done;
-    }
+    for (int left = (int)least(count, end - panel); left > 0;)
+        left -= run_tile(&k, t->rows, left);
 }
 
 static void score_group(const walk *w, const block *b, const group *g, stream *next) {
     int end = (b->hi + RDK_LANES - 1) / RDK_LANES;
-    for (int panel = b->lo / RDK_LANES; panel < end; panel += TILE_PANELS)
+    int at_once = panels_at_once(g);
+    for (int panel = b->lo / RDK_LANES; panel < end; panel += at_once)
         for (int i = 0; i < g->band_count; i++)
-            score_band(w, g, &g->bands[i], panel, (int)least(TILE_PANELS, end - panel),
+            score_band(w, g, &g->bands[i], panel, (int)least(at_once, end - panel),
                        w->keys + panel * w->d->d_qk * RDK_LANES, next);
 }
 
@@ -164,7 +178,7 @@ static void score_group(const walk *w, const block *b, const group *g, stream *n
 static void score_alone(const walk *w, const unit *u, const block *b, const group *g,
                         stream *next) {
     int end = (b->hi + RDK_LANES - 1) / RDK_LANES;
-    int at_once = TILE_PANELS_OF[g->bands[0].rows];
+    int at_once = panels_at_once(g);
     for (int panel = b->lo / RDK_LANES; panel < end; panel += at_once) {
         int count = (int)least(at_once, end - panel);
         for (int i = 0; i < count; i++)
@@ -184,16 +198,11 @@ static void hide(float *s, int from, int lo, int hi, int to) {
         s[i] = -INFINITY;
 }
 
-/* The largest score, and in *odd whether any is NaN, which a sum shows at no cost. (A sum of +inf and
- * -inf, or one that overflows, cries wolf: such a chunk goes to the reference as well.) */
-RDK_INLINE float largest_score(const float *s, int from, int to, bool *odd) {
-    f32x16 max = f32x16_load(s + from), sum = max;
-    for (int i = from + RDK_LANES; i < to; i += RDK_LANES) {
-        f32x16 x = f32x16_load(s + i);
-        max = f32x16_max(max, x);
-        sum = f32x16_add(sum, x);
-    }
-    *odd = f32x16_has_nan(sum);
+/* The largest score; where one is NaN, another or NaN. */
+RDK_INLINE float largest_score(const float *s, int from, int to) {
+    f32x16 max = f32x16_load(s + from);
+    for (int i = from + RDK_LANES; i < to; i += RDK_LANES)
+        max = f32x16_max(max, f32x16_load(s + i));
     return f32x16_max_lanes(max);
 }
 
@@ -205,9 +214,8 @@ RDK_INLINE float shrink_of(float M, float larger) {
 
 RDK_INLINE void find_reference(const walk *w, rdk_row *r, const float *s, int from, int to,
                                float *shrink) {
-    bool odd;
-    float T = largest_score(s, from, to, &odd) * w->ch;
-    odd = odd || !(T <= RDK_HOT);
+    float T = largest_score(s, from, to) * w->ch;
+    bool odd = !(T <= RDK_HOT);
     float n = odd ? r->chunk_M : (T + RDK_MAGIC) - RDK_MAGIC;
     float M = n > r->chunk_M ? n : r->chunk_M;
     *shrink = shrink_of(r->chunk_M, M);
@@ -234,41 +242,51 @@ static void find_references(const walk *w, const block *b, group *g) {
 
 /* ---- Phase 3: weights ----------------------------------------------------------------------------------- */
 
-/* Turns n vectors of scores into weights and adds them to the lanes. */
-RDK_INLINE f32x16 weigh(float *s, f32x16 ch, f32x16 magic, int n, f32x16 lanes) {
+/* Sums over a row's scores: the lanes of its weights, and of u, which shows whether any score is NaN. (A sum
+ * of +inf and -inf cries wolf: such a chunk goes to the reference as well.) */
+typedef struct row_sums {
+    f32x16 lanes, u;
+} row_sums;
+
+/* Turns n vectors of scores into weights. */
+RDK_INLINE row_sums weigh(float *s, f32x16 ch, f32x16 magic, int n, row_sums sums) {
     f32x16 x[F32X16_IN_FLIGHT], u[F32X16_IN_FLIGHT], f[F32X16_IN_FLIGHT];
     EACH x[v] = f32x16_load(s + v * RDK_LANES);
     rdk_split(ch, magic, x, u, f, n);
+    EACH sums.u = f32x16_add(sums.u, u[v]);
     rdk_weights(u, f, x, n);
     EACH f32x16_store(s + v * RDK_LANES, x[v]);
-    EACH lanes = f32x16_add(lanes, x[v]);
-    return lanes;
+    EACH sums.lanes = f32x16_add(sums.lanes, x[v]);
+    return sums;
 }
 
-/* Scores from lane `from` to `to` into weights relative to M; the sums of the lanes. */
-RDK_INLINE f32x16 weigh_row(float *s, float ch1, float M, int from, int to) {
-    f32x16 ch = f32x16_set1(ch1), magic = f32x16_set1(RDK_MAGIC - M), lanes = f32x16_set1(0);
+/* Scores from lane `from` to `to` into weights relative to M. */
+RDK_INLINE row_sums weigh_row(float *s, float ch1, float M, int from, int to) {
+    f32x16 ch = f32x16_set1(ch1), magic = f32x16_set1(RDK_MAGIC - M);
+    row_sums sums = {f32x16_set1(0), f32x16_set1(0)};
     int i = from;
     for (; i + F32X16_IN_FLIGHT * RDK_LANES <= to; i += F32X16_IN_FLIGHT * RDK_LANES)
-        lanes = weigh(s + i, ch, magic, F32X16_IN_FLIGHT, lanes);
+        sums = weigh(s + i, ch, magic, F32X16_IN_FLIGHT, sums);
     for (; i < to; i += RDK_LANES)
-        lanes = weigh(s + i, ch, magic, 1, lanes);
-    return lanes;
+        sums = weigh(s + i, ch, magic, 1, sums);
+    return sums;
 }
 
 /* The lanes are folded at the end, for all rows: at once, the folding would wait for the last weight. */
 static void weigh_group(const walk *w, const block *b, const group *g) {
-    f32x16 lanes[RDK_GROUP];
+    row_sums sums[RDK_GROUP];
     int from = b->lo / RDK_LANES * RDK_LANES;
     for (int t = 0; t < g->band_count; t++) {
         const band *n = &g->bands[t];
         int to = (n->hi + RDK_LANES - 1) / RDK_LANES * RDK_LANES;
         for (int i = n->first; i < n->first + n->rows; i++)
-            lanes[i] = weigh_row(scores_of(w, i), w->ch, w->rows[g->first + i].chunk_M, from, to);
+            sums[i] = weigh_row(scores_of(w, i), w->ch, w->rows[g->first + i].chunk_M, from, to);
     }
     for (int i = 0; i < g->count; i++) {
         rdk_row *r = &w->rows[g->first + i];
-        r->chunk_l = r->chunk_l * g->shrink[i] + rdk_fold_lanes(lanes[i]);
+        r->chunk_l = r->chunk_l * g->shrink[i] + rdk_fold_lanes(sums[i].lanes);
+        if (f32x16_has_nan(sums[i].u))
+            r->chunk_is_odd = true;
     }
 }
 
@@ -302,12 +320,8 @@ static void add_values(const walk *w, const group *g, tile k, int strip, int end
         of_band.a = scores_of(w, n->first) + lane;
         of_band.c = w->o + (g->first + n->first) * w->width + strip * RDK_LANES;
         of_band.shrink = shrink ? shrink + n->first : NULL;
-        for (int left = end - strip; left > 0;) {
-            int done = tile_run(&of_band, n->rows, left);
-            of_band.b += done * k.b_panel;
-            of_band.c += done * RDK_LANES;
-            left -= done;
-        }
+        for (int left = end - strip; left > 0;)
+            left -= run_tile(&of_band, n->rows, left);
     }
 }
 
@@ -315,9 +329,10 @@ static void add_values_of_group(const walk *w, const unit *u, const block *b, co
                                 stream *next) {
     int strips = (int)(w->width / RDK_LANES);
     const float *shrink = b->opens_chunk ? NULL : g->shrink;
-    for (int strip = 0; strip < strips; strip += TILE_PANELS) {
+    int at_once = panels_at_once(g);
+    for (int strip = 0; strip < strips; strip += at_once) {
         tile k = strip_tile(w, u, b, strip, true, next);
-        add_values(w, g, k, strip, (int)least(strips, strip + TILE_PANELS), b->lo, b->hi, shrink);
+        add_values(w, g, k, strip, (int)least(strips, strip + at_once), b->lo, b->hi, shrink);
     }
 }
 
@@ -421,10 +436,8 @@ static void open_chunk(rdk_row *r) {
 
 static bool has_nan(const float *o, int64_t width) {
     f32x16 sum = f32x16_set1(0);
-    for (int64_t c = 0; c < width; c += RDK_LANES) {
-        f32x16 x = f32x16_load(o + c);
-        sum = f32x16_add(sum, f32x16_sub(x, x)); /* an infinity too: it may have met a +0 */
-    }
+    for (int64_t c = 0; c < width; c += RDK_LANES)
+        sum = f32x16_add(sum, f32x16_load(o + c));
     return f32x16_has_nan(sum);
 }
 

@@ -8,8 +8,8 @@
 
 enum {
     RDK_GROUP = 24,                /* rows whose scores of one block of keys lie in L1 together */
-    RDK_STATE_FLOATS = 128 * 1024, /* of queries and sums, roughly, so that they stay in L2 */
-    RDK_MAX_ROWS = 16 * RDK_GROUP, /* that are worked on at once */
+    RDK_STATE_FLOATS = 208 * 1024, /* of queries and sums, roughly, so that they stay in L2 */
+    RDK_MAX_ROWS = 22 * RDK_GROUP, /* that are worked on at once */
     RDK_ALIGN = 64,                /* bytes */
 };
 

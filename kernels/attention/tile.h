@@ -3,7 +3,8 @@
  *     c[r][i] (+)= sum over s of a[r][s] * b[s][i]        in ascending order of s, one fma each
  *
  * for `rows` rows and `panels` panels of 16 columns. Scores: a = queries, b = keys in panels. Output:
- * a = weights, b = values. Each ISA's tile_<isa>.h gives tile_run(), the transposition, and its shapes. */
+ * a = weights, b = values. Each ISA's tile_<isa>.h gives its shapes, TILES[rows][log2(panels)], how many panels
+ * a tile of so many rows takes at once, TILE_PANELS_OF[rows], and the transposition, pack_panel(). */
 #ifndef RDK_TILE_H
 #define RDK_TILE_H
 
@@ -29,7 +30,14 @@ RDK_INLINE stream stream_of(const char *p, int64_t row_bytes, int64_t row_step, 
     return s;
 }
 
-/* One line; s->left is not 0. */
+/* Up to n lines, which stream_fetch() will then be called for; returns how many. */
+RDK_INLINE int64_t stream_take(stream *s, int64_t n) {
+    n = n < s->left ? n : s->left;
+    s->left -= n;
+    return n;
+}
+
+/* One line. */
 RDK_INLINE void stream_fetch(stream *s) {
     __builtin_prefetch(s->p, 0, 2);
     s->p += RDK_LINE;
@@ -50,5 +58,7 @@ typedef struct tile {
     const float *shrink; /* NULL: c begins at +0; else c[r] is first multiplied with shrink[r] */
     stream *fetch;       /* NULL, or what to fetch meanwhile, one line a step */
 } tile;
+
+typedef void tile_function(const tile *t);
 
 #endif

@@ -9,6 +9,7 @@
 enum {
     TILE_ROWS = 6,
     TILE_PANELS = 4, /* the most panels that a tile takes at once */
+    TILE_SHAPES = 3, /* 1, 2 or 4 panels */
 };
 
 /* How many panels a tile of so many rows takes at once: an fma waits four cycles for the one before in
@@ -44,7 +45,7 @@ RDK_INLINE void tile_step(__m256 sum[TILE_ROWS][2 * TILE_PANELS], const float *a
     }
 }
 
-RDK_INLINE void tile_body(const tile *t, const int rows, const int panels, const bool fetches) {
+RDK_INLINE void tile_body(const tile *t, const int rows, const int panels) {
     __m256 sum[TILE_ROWS][2 * TILE_PANELS];
     const float *a = t->a;
     const char *b = t->b;
@@ -60,10 +61,9 @@ RDK_INLINE void tile_body(const tile *t, const int rows, const int panels, const
             sum[r][i] = _mm256_mul_ps(_mm256_loadu_ps(t->c + r * t->c_step + 8 * i),
                                       _mm256_broadcast_ss(t->shrink + r));
     }
-    if (fetches) {
+    if (t->fetch) {
         stream f = *t->fetch;
-        int64_t n = steps < f.left ? steps : f.left;
-        f.left -= n;
+        int64_t n = stream_take(&f, steps);
         steps -= n;
         for (; n > 0; n--, a++, b += b_step) {
             tile_step(sum, a, a_step, b, b_panel, rows, panels);
@@ -83,10 +83,7 @@ RDK_INLINE void tile_body(const tile *t, const int rows, const int panels, const
 
 #define TILE(rows, panels)                                                                         \
     static void tile_##rows##x##panels(const tile *t) {                                            \
-        tile_body(t, rows, panels, false);                                                         \
-    }                                                                                              \
-    static void tile_##rows##x##panels##_fetching(const tile *t) {                                 \
-        tile_body(t, rows, panels, true);                                                          \
+        tile_body(t, rows, panels);                                                                \
     }
 TILE(1, 1)
 TILE(1, 2)
@@ -100,25 +97,15 @@ TILE(5, 1)
 TILE(6, 1)
 #undef TILE
 
-/* Runs as many of the panels as fit, at least one; returns how many. */
-static int tile_run(const tile *t, int rows, int panels) {
-#define BOTH(shape)                                                                                \
-    { tile_##shape, tile_##shape##_fetching }
-    static void (*const SHAPES[TILE_ROWS + 1][3][2])(const tile *) = {
-        {{0}},
-        {BOTH(1x1), BOTH(1x2), BOTH(1x4)},
-        {BOTH(2x1), BOTH(2x2)},
-        {BOTH(3x1), BOTH(3x2)},
-        {BOTH(4x1)},
-        {BOTH(5x1)},
-        {BOTH(6x1)},
-    };
-#undef BOTH
-    int most = TILE_PANELS_OF[rows];
-    int log = panels >= 4 && most >= 4 ? 2 : panels >= 2 && most >= 2 ? 1 : 0;
-    SHAPES[rows][log][t->fetch && t->fetch->left > 0](t);
-    return 1 << log;
-}
+static tile_function *const TILES[TILE_ROWS + 1][TILE_SHAPES] = {
+    {0},
+    {tile_1x1, tile_1x2, tile_1x4},
+    {tile_2x1, tile_2x2},
+    {tile_3x1, tile_3x2},
+    {tile_4x1},
+    {tile_5x1},
+    {tile_6x1},
+};
 
 /* Transposes eight rows of eight in registers. */
 RDK_INLINE void transpose_8x8(__m256 m[8]) {
