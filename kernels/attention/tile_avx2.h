@@ -9,6 +9,7 @@
 enum {
     TILE_ROWS = 6,
     TILE_PANELS = 4, /* the most panels that a tile takes at once */
+    TILE_LANES = 8,
     TILE_SHAPES = 3, /* 1, 2 or 4 panels */
 };
 
@@ -16,75 +17,34 @@ enum {
  * its chain, and two begin in each cycle, so eight chains must be in flight. */
 static const int TILE_PANELS_OF[TILE_ROWS + 1] = {0, 4, 2, 2, 1, 1, 1};
 
-/* One step: of a and b, whichever takes fewer registers is held, the other goes by. */
-RDK_INLINE void tile_step(__m256 sum[TILE_ROWS][2 * TILE_PANELS], const float *a, int64_t a_step,
-                          const char *b, int64_t b_panel, const int rows, const int panels) {
-    __m256 held[2 * TILE_PANELS];
-    if (rows > 2 * panels) {
-        RDK_UNROLL
-        for (int i = 0; i < 2 * panels; i++)
-            held[i] = _mm256_loadu_ps((const float *)(b + (i / 2) * b_panel) + 8 * (i % 2));
-        RDK_UNROLL
-        for (int r = 0; r < rows; r++) {
-            __m256 x = _mm256_broadcast_ss(a + r * a_step);
-            RDK_UNROLL
-            for (int i = 0; i < 2 * panels; i++)
-                sum[r][i] = _mm256_fmadd_ps(x, held[i], sum[r][i]);
-        }
-    } else {
-        RDK_UNROLL
-        for (int r = 0; r < rows; r++)
-            held[r] = _mm256_broadcast_ss(a + r * a_step);
-        RDK_UNROLL
-        for (int i = 0; i < 2 * panels; i++) {
-            __m256 y = _mm256_loadu_ps((const float *)(b + (i / 2) * b_panel) + 8 * (i % 2));
-            RDK_UNROLL
-            for (int r = 0; r < rows; r++)
-                sum[r][i] = _mm256_fmadd_ps(held[r], y, sum[r][i]);
-        }
-    }
+typedef __m256 tile_vec;
+
+RDK_INLINE tile_vec tile_zero(void) {
+    return _mm256_setzero_ps();
 }
 
-RDK_INLINE void tile_body(const tile *t, const int rows, const int panels) {
-    __m256 sum[TILE_ROWS][2 * TILE_PANELS];
-    const float *a = t->a;
-    const char *b = t->b;
-    const int64_t a_step = t->a_step, b_step = t->b_step, b_panel = t->b_panel;
-    int64_t steps = t->steps;
-
-    RDK_UNROLL
-    for (int r = 0; r < rows; r++)
-        RDK_UNROLL
-    for (int i = 0; i < 2 * panels; i++) {
-        sum[r][i] = _mm256_setzero_ps();
-        if (t->shrink)
-            sum[r][i] = _mm256_mul_ps(_mm256_loadu_ps(t->c + r * t->c_step + 8 * i),
-                                      _mm256_broadcast_ss(t->shrink + r));
-    }
-    if (t->fetch) {
-        stream f = *t->fetch;
-        int64_t n = stream_take(&f, steps);
-        steps -= n;
-        for (; n > 0; n--, a++, b += b_step) {
-            tile_step(sum, a, a_step, b, b_panel, rows, panels);
-            stream_fetch(&f);
-        }
-        *t->fetch = f;
-    }
-#pragma GCC unroll 4
-    for (; steps > 0; steps--, a++, b += b_step)
-        tile_step(sum, a, a_step, b, b_panel, rows, panels);
-    RDK_UNROLL
-    for (int r = 0; r < rows; r++)
-        RDK_UNROLL
-    for (int i = 0; i < 2 * panels; i++)
-        _mm256_storeu_ps(t->c + r * t->c_step + 8 * i, sum[r][i]);
+RDK_INLINE tile_vec tile_load(const float *p) {
+    return _mm256_loadu_ps(p);
 }
 
-#define TILE(rows, panels)                                                                         \
-    static void tile_##rows##x##panels(const tile *t) {                                            \
-        tile_body(t, rows, panels);                                                                \
-    }
+RDK_INLINE void tile_store(float *p, tile_vec v) {
+    _mm256_storeu_ps(p, v);
+}
+
+RDK_INLINE tile_vec tile_splat(const float *p) {
+    return _mm256_broadcast_ss(p);
+}
+
+RDK_INLINE tile_vec tile_mul(tile_vec x, tile_vec y) {
+    return _mm256_mul_ps(x, y);
+}
+
+RDK_INLINE tile_vec tile_fma(tile_vec x, tile_vec y, tile_vec z) {
+    return _mm256_fmadd_ps(x, y, z);
+}
+
+#include "kernels/attention/tile_body.h"
+
 TILE(1, 1)
 TILE(1, 2)
 TILE(1, 4)

@@ -13,4 +13,11 @@
 #define RDK_UNROLL _Pragma("GCC unroll 16")
 #endif
 
+/* Before a long loop. */
+#ifdef __clang__
+#define RDK_UNROLL_4 _Pragma("clang loop unroll_count(4)")
+#else
+#define RDK_UNROLL_4 _Pragma("GCC unroll 4")
+#endif
+
 #endif

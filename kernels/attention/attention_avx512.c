@@ -1,0 +1,8 @@
+/* Attention on AVX-512. */
+#include "kernels/vec/f32x16_avx512.h"
+#include "kernels/attention/tile_avx512.h"
+#include "kernels/attention/attention_walk.h"
+
+RDK_ATTENTION_KERNEL(RDK_KERNEL(attention, avx512)) {
+    attention_walk(d);
+}
