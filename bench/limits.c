@@ -17,7 +17,7 @@ static void read_scalar(void *context) {
     read_rest(s, i);
 }
 
-static const limit limit_scalar = {.isa = RDK_ISA_SCALAR, .read = read_scalar};
+static const limit limit_scalar = {.isa = RDK_ISA_SCALAR, .read = {read_scalar}};
 
 static const limit *const LIMITS[] = {
     &limit_scalar,

@@ -13,12 +13,15 @@ typedef struct span {
     unsigned char sink[64];
 } span;
 
+/* Which way is fastest depends on the machine, and on where the bytes are. */
+enum { READ_LOOPS = 3 };
+
 /* The limits of one ISA, each measured by a loop in a file compiled with that ISA's flags. */
 typedef struct limit {
     rdk_isa isa;
-    void (*fma)(void *sink);  /* multiply-adds in independent chains; 64 bytes at `sink`; or NULL */
-    double flop;              /* of one call of fma(), 2 per lane and FMA */
-    void (*read)(void *span); /* reads every byte once */
+    void (*fma)(void *sink); /* multiply-adds in independent chains; 64 bytes at `sink`; or NULL */
+    double flop;             /* of one call of fma(), 2 per lane and FMA */
+    void (*read[READ_LOOPS])(void *span); /* ways to read every byte once, or NULL; one at least */
 } limit;
 
 extern const limit limit_avx2, limit_avx512, limit_neon;
@@ -32,7 +35,8 @@ const limit *limit_of(rdk_isa isa);
 #define TIMES_12(STEP)                                                                             \
     STEP(0)                                                                                        \
     STEP(1) STEP(2) STEP(3) STEP(4) STEP(5) STEP(6) STEP(7) STEP(8) STEP(9) STEP(10) STEP(11)
-#define TIMES_8(STEP) STEP(0) STEP(1) STEP(2) STEP(3) STEP(4) STEP(5) STEP(6) STEP(7)
+#define FROM_1_TO_7(STEP) STEP(1) STEP(2) STEP(3) STEP(4) STEP(5) STEP(6) STEP(7)
+#define TIMES_8(STEP) STEP(0) FROM_1_TO_7(STEP)
 
 /* The last bytes of a span, fewer than a loop takes at once. */
 static inline void read_rest(span *s, size_t done) {
