@@ -184,8 +184,8 @@ typedef struct kernel {
 
 typedef struct reader {
     const subject *subject;
-    const char *isa;
-    void (*read)(void *span);
+    rdk_isa isa;
+    const read_loop *loop;
     int turn;
     span span;
     bench *timing;
@@ -341,9 +341,9 @@ static void run_reader(void *context) {
     int copy = next_copy(r->subject, &r->turn);
     r->span.bytes = kv_bytes(&r->subject->work);
     r->span.from = (const unsigned char *)r->subject->k[copy];
-    r->read(&r->span);
+    r->loop->run(&r->span);
     r->span.from = (const unsigned char *)r->subject->v[copy];
-    r->read(&r->span);
+    r->loop->run(&r->span);
 }
 
 /* Calls that take tens of milliseconds and more. */
@@ -358,12 +358,13 @@ static int repeats_of(const plan *p, const subject *s, rdk_isa isa) {
 }
 
 static void add_readers(plan *p, subject *s, rdk_isa isa) {
-    for (int i = 0; i < READ_LOOPS && limit_of(isa)->read[i]; i++) {
+    for (int i = 0; i < limit_of(isa)->read_count; i++) {
         reader *r = &s->readers[s->reader_count++];
         char what[PLAN_MAX_NAME];
+        *r = (reader){.subject = s, .isa = isa, .loop = &limit_of(isa)->read[i]};
         snprintf(what, sizeof what, "%s/read %d", s->name, i);
-        *r = (reader){.subject = s, .isa = rdk_isa_name(isa), .read = limit_of(isa)->read[i]};
-        r->timing = plan_add(p, what, r->isa, repeats_of(p, s, RDK_ISA_DEFAULT), run_reader, r);
+        r->timing =
+            plan_add(p, what, rdk_isa_name(isa), repeats_of(p, s, RDK_ISA_DEFAULT), run_reader, r);
         r->timing->cold = s->work.flags & FROM_MEMORY;
     }
 }
@@ -437,8 +438,8 @@ static void report_reads(const run *r) {
         double bytes = 2 * (double)kv_bytes(&s->work);
         if (!best)
             continue;
-        printf("%-9s K and V of %s: %.1f MB at %.1f GB/s (%s)\n", label, s->name, bytes / 1e6,
-               bytes / best->timing->best / 1e9, best->timing->name + strlen(s->name) + 1);
+        printf("%-9s K and V of %s: %.1f MB at %.1f GB/s (%s, %s)\n", label, s->name, bytes / 1e6,
+               bytes / best->timing->best / 1e9, rdk_isa_name(best->isa), best->loop->name);
         label = "";
     }
 }

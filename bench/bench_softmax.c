@@ -210,7 +210,7 @@ static void add_subject(plan *p, subject *s) {
     for (rdk_isa isa = RDK_ISA_SCALAR; isa < RDK_ISA_COUNT; isa++)
         if (limit_of(isa) && rdk_isa_available(isa) == RDK_OK)
             s->read[isa] =
-                plan_add(p, what, rdk_isa_name(isa), repeats, limit_of(isa)->read[0], &s->span);
+                plan_add(p, what, rdk_isa_name(isa), repeats, limit_of(isa)->read[0].run, &s->span);
     for (int i = 0; i < s->kernel_count; i++) {
         kernel *k = &s->kernels[i];
         k->timing = plan_add(p, s->work->name, rdk_isa_name(k->isa), repeats_of(p, s, k->isa),

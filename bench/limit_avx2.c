@@ -29,5 +29,4 @@ static void fma_avx2(void *sink) {
 #undef KEEP
 }
 
-const limit limit_avx2 = {
-    RDK_ISA_AVX2, fma_avx2, 2.0 * 8 * 12 * FMA_ROUNDS, {read_straight, read_four, read_four_ahead}};
+const limit limit_avx2 = {RDK_ISA_AVX2, fma_avx2, 2.0 * 8 * 12 * FMA_ROUNDS, READ_LOOPS, READ_ALL};

@@ -29,7 +29,5 @@ static void fma_avx512(void *sink) {
 #undef KEEP
 }
 
-const limit limit_avx512 = {RDK_ISA_AVX512,
-                            fma_avx512,
-                            2.0 * 16 * 12 * FMA_ROUNDS,
-                            {read_straight, read_four, read_four_ahead}};
+const limit limit_avx512 = {RDK_ISA_AVX512, fma_avx512, 2.0 * 16 * 12 * FMA_ROUNDS, READ_LOOPS,
+                            READ_ALL};

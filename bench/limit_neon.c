@@ -37,5 +37,4 @@ static void fma_neon(void *sink) {
 #undef KEEP
 }
 
-const limit limit_neon = {
-    RDK_ISA_NEON, fma_neon, 2.0 * 4 * 24 * FMA_ROUNDS, {read_straight, read_four, read_four_ahead}};
+const limit limit_neon = {RDK_ISA_NEON, fma_neon, 2.0 * 4 * 24 * FMA_ROUNDS, READ_LOOPS, READ_ALL};

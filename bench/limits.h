@@ -13,15 +13,22 @@ typedef struct span {
     unsigned char sink[64];
 } span;
 
-/* Which way is fastest depends on the machine, and on where the bytes are. */
-enum { READ_LOOPS = 3 };
+/* A way to read every byte of a span once. Which is fastest depends on the machine, and on where the
+ * bytes are. */
+typedef struct read_loop {
+    const char *name;
+    void (*run)(void *span);
+} read_loop;
+
+enum { READ_LOOPS = 3 }; /* where there are vectors */
 
 /* The limits of one ISA, each measured by a loop in a file compiled with that ISA's flags. */
 typedef struct limit {
     rdk_isa isa;
     void (*fma)(void *sink); /* multiply-adds in independent chains; 64 bytes at `sink`; or NULL */
     double flop;             /* of one call of fma(), 2 per lane and FMA */
-    void (*read[READ_LOOPS])(void *span); /* ways to read every byte once, or NULL; one at least */
+    int read_count;          /* of `read`, 1 at least */
+    const read_loop *read;   /* the plainest first */
 } limit;
 
 extern const limit limit_avx2, limit_avx512, limit_neon;

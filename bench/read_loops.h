@@ -58,4 +58,10 @@ static void read_four_ahead(void *context) {
 #undef READ_DECLARE
 #undef READ_KEEP
 
+static const read_loop READ_ALL[READ_LOOPS] = {
+    {"straight", read_straight},
+    {"in four streams", read_four},
+    {"in four streams, prefetched", read_four_ahead},
+};
+
 #endif
