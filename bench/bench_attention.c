@@ -346,15 +346,17 @@ static void run_reader(void *context) {
     r->loop->run(&r->span);
 }
 
-/* Calls that take tens of milliseconds and more. */
-static bool is_long(const subject *s) {
-    return flop_of(&s->work) > 4e9;
+/* Calls of tens of milliseconds and more are sampled less often. */
+static int repeats_of(const plan *p, const subject *s, rdk_isa isa) {
+    double flop = flop_of(&s->work);
+    if (p->quick || isa == RDK_ISA_SCALAR || flop > 1e11)
+        return 3;
+    return flop > 4e9 ? p->repeats / 4 : p->repeats;
 }
 
-static int repeats_of(const plan *p, const subject *s, rdk_isa isa) {
-    if (p->quick || isa == RDK_ISA_SCALAR || flop_of(&s->work) > 1e11)
-        return 3;
-    return is_long(s) ? p->repeats * 2 / 5 : p->repeats;
+/* Whether a call before the timed ones would make no difference. */
+static bool is_cold(const subject *s) {
+    return s->work.flags & FROM_MEMORY || flop_of(&s->work) > 1e10;
 }
 
 static void add_readers(plan *p, subject *s, rdk_isa isa) {
@@ -365,7 +367,7 @@ static void add_readers(plan *p, subject *s, rdk_isa isa) {
         snprintf(what, sizeof what, "%s/read %d", s->name, i);
         r->timing =
             plan_add(p, what, rdk_isa_name(isa), repeats_of(p, s, RDK_ISA_DEFAULT), run_reader, r);
-        r->timing->cold = s->work.flags & FROM_MEMORY;
+        r->timing->cold = is_cold(s);
     }
 }
 
@@ -377,7 +379,7 @@ static void add_subject(plan *p, subject *s) {
         kernel *k = &s->kernels[i];
         k->timing =
             plan_add(p, s->name, rdk_isa_name(k->isa), repeats_of(p, s, k->isa), run_kernel, k);
-        k->timing->cold = is_long(s) || s->work.flags & FROM_MEMORY;
+        k->timing->cold = is_cold(s);
     }
 }
 
@@ -486,8 +488,8 @@ static void choose_kernels(const plan *p, subject *s) {
 static int set_up(run *r) {
     int wrong = 0;
     plan *p = &r->plan;
-    p->repeats = p->quick ? 8 : 60;
-    p->sample_seconds = p->quick ? 0.001 : 0.004;
+    p->repeats = p->quick ? 8 : 80;
+    p->sample_seconds = p->quick ? 0.001 : 0.002;
     for (int i = 0; i < WORK_COUNT; i++) {
         subject *s = &r->subjects[r->subject_count];
         *s = (subject){.work = p->quick ? shrink(WORKS[i]) : WORKS[i]};
