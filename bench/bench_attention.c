@@ -346,12 +346,14 @@ static void run_reader(void *context) {
     r->loop->run(&r->span);
 }
 
-/* Calls of tens of milliseconds and more are sampled less often. */
+/* Long calls are sampled less often. */
 static int repeats_of(const plan *p, const subject *s, rdk_isa isa) {
     double flop = flop_of(&s->work);
     if (p->quick || isa == RDK_ISA_SCALAR || flop > 1e11)
         return 3;
-    return flop > 4e9 ? p->repeats / 4 : p->repeats;
+    if (flop > 4e9)
+        return p->repeats / 5;
+    return kv_bytes(&s->work) > 64 << 20 ? p->repeats / 2 : p->repeats;
 }
 
 /* Whether a call before the timed ones would make no difference. */
@@ -372,8 +374,9 @@ static void add_readers(plan *p, subject *s, rdk_isa isa) {
 }
 
 static void add_subject(plan *p, subject *s) {
-    for (rdk_isa isa = RDK_ISA_SCALAR; isa < RDK_ISA_COUNT; isa++)
-        if (s->work.flags & READ && limit_of(isa) && rdk_isa_available(isa) == RDK_OK)
+    for (rdk_isa isa = RDK_ISA_COUNT - 1; s->work.flags & READ && isa >= RDK_ISA_SCALAR; isa--)
+        if (limit_of(isa) && rdk_isa_available(isa) == RDK_OK &&
+            (isa != RDK_ISA_SCALAR || !s->reader_count)) /* where there is nothing better */
             add_readers(p, s, isa);
     for (int i = 0; i < s->kernel_count; i++) {
         kernel *k = &s->kernels[i];
