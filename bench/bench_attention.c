@@ -255,8 +255,8 @@ static void prepare(buffers *b, subject *s) {
 
 /* ---- The check ------------------------------------------------------------------------------- */
 
-/* Two queries of each head: going down the heads, the one from the first to the last, the other from
- * the last to the middle. */
+/* Two queries of each head: going down the heads, the one from the first to the last, the other
+ * from the last to the middle. */
 static int64_t row_to_check(const work *w, int64_t i) {
     int64_t head = i % w->q_heads, last = w->nq - 1;
     int64_t down = w->q_heads > 1 ? head * last / (w->q_heads - 1) : 0;

@@ -13,8 +13,8 @@ typedef struct span {
     unsigned char sink[64];
 } span;
 
-/* A way to read every byte of a span once. Which is fastest depends on the machine, and on where the
- * bytes are. */
+/* A way to read every byte of a span once. Which is fastest depends on the machine, and on where
+ * the bytes are. */
 typedef struct read_loop {
     const char *name;
     void (*run)(void *span);

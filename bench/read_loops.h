@@ -11,7 +11,8 @@
 #define READ_KEEP(j) a0 = wide_xor(a0, a##j);
 
 /* The span in 1, 2, 4 or 8 parts side by side: the prefetchers follow each of them. `ahead` is how
- * many bytes before its turn a line is asked for; 0: it is not. Both are constants to the compiler. */
+ * many bytes before its turn a line is asked for; 0: it is not. To the compiler both are constants,
+ * since it inlines this. */
 static inline void read_streams(span *s, size_t streams, size_t ahead) {
     const size_t step = 8 / streams * sizeof(wide), part = s->bytes / streams / step * step;
     const unsigned char *const from = s->from;

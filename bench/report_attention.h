@@ -18,8 +18,8 @@ typedef struct result {
     int64_t rows_checked;
 } result;
 
-/* What the limits leave over the time taken, 0 where there is no such limit; more than 1 is a broken
- * measurement. */
+/* What the limits leave over the time taken, 0 where there is no such limit; more than 1 is a
+ * broken measurement. */
 double result_of_peak(const result *r);
 double result_of_read(const result *r);
 
