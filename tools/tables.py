@@ -190,6 +190,8 @@ def vector_paths(results, path):
     results = [r for r in results if r["isa"] != "scalar"]
     if not results:
         raise Missing(f"{path} has no vector path")
+    if max(r["repeats"] for r in results) < 10:
+        raise Missing(f"{path} is of a quick run")
     return results
 
 
