@@ -5,9 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/inputs.h"
 #include "bench/limits.h"
-#include "bench/report.h"
-#include "bench/shim.h"
+#include "bench/plan.h"
+#include "bench/report_softmax.h"
 #include "rootdk/rootdk.h"
 
 /* ---- The works ------------------------------------------------------------------------------- */
@@ -35,19 +36,9 @@ static const work WORKS[] = {
 enum {
     WORK_COUNT = sizeof WORKS / sizeof WORKS[0],
     MAX_RESULTS = WORK_COUNT * RDK_ISA_COUNT,
-    /* Per work a copy, and per ISA a read and a kernel; per ISA a peak. */
-    MAX_BENCHES = WORK_COUNT * (1 + 2 * RDK_ISA_COUNT) + RDK_ISA_COUNT,
     SCALAR_ELEMENTS = 16384, /* the scalar path is slow, and no faster on more rows */
     FMAS_PER_WEIGHT = 9,     /* in the contract: 3 for n and f, 6 for 2^f */
 };
-
-static const char *type_name(rdk_type type) {
-    return type == RDK_F32 ? "f32" : type == RDK_F16 ? "f16" : "bf16";
-}
-
-static size_t type_size(rdk_type type) {
-    return type == RDK_F32 ? 4 : 2;
-}
 
 static int64_t elements_of(const work *w) {
     return w->rows * w->cols;
@@ -60,56 +51,6 @@ static size_t bytes_of(const work *w) {
 /* Multiplications that occupy an FMA unit: those of the weight, and the one that normalises. */
 static double flop_of(const work *w) {
     return 2 * (FMAS_PER_WEIGHT + (w->mode == RDK_SOFTMAX));
-}
-
-/* ---- Inputs ---------------------------------------------------------------------------------- */
-
-/* splitmix64: the same numbers everywhere. */
-static uint64_t next(uint64_t *state) {
-    uint64_t z = *state += 0x9e3779b97f4a7c15;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
-    z = (z ^ z >> 27) * 0x94d049bb133111eb;
-    return z ^ z >> 31;
-}
-
-/* Nearly N(0, 1): twelve uniform numbers of 16 bits, less their mean. Exact. */
-static float normal(uint64_t *state) {
-    int32_t sum = 0;
-    for (int i = 0; i < 3; i++)
-        for (uint64_t u = next(state), j = 0; j < 4; j++, u >>= 16)
-            sum += (int32_t)(u & 0xffff);
-    return (float)(sum - 12 * 0x8000 + 6) / 0x10000;
-}
-
-/* Cut, not rounded; what f16 has no normal number for is 0. */
-static uint16_t narrow(float v, rdk_type type) {
-    uint32_t u;
-    memcpy(&u, &v, sizeof u);
-    if (type == RDK_BF16)
-        return (uint16_t)(u >> 16);
-    uint32_t sign = u >> 16 & 0x8000, rest = u & 0x7fffffff;
-    return (uint16_t)(rest < 0x38800000 ? sign : sign | (rest - 0x38000000) >> 13);
-}
-
-static void fill(void *to, rdk_type type, int64_t count, uint64_t seed) {
-    for (int64_t i = 0; i < count; i++) {
-        float v = normal(&seed);
-        uint16_t h = type == RDK_F32 ? 0 : narrow(v, type);
-        memcpy((char *)to + (size_t)i * type_size(type), type == RDK_F32 ? (void *)&v : (void *)&h,
-               type_size(type));
-    }
-}
-
-/* As a caller would: aligned to a cache line, wherever malloc puts it. A large x and y therefore
- * often begin at the same place of a page; nothing is done about that, nor about huge pages. */
-static void *allocate(size_t bytes) {
-    void *p = aligned_alloc(64, (bytes + 63) / 64 * 64);
-    if (!p) {
-        fprintf(stderr, "bench: no memory\n");
-        exit(1);
-    }
-    memset(p, 0, bytes); /* so that no page is new when it is timed */
-    return p;
 }
 
 /* ---- A work being measured ------------------------------------------------------------------- */
@@ -131,21 +72,12 @@ typedef struct subject {
     int kernel_count;
 } subject;
 
-typedef struct plan {
-    bool quick;
-    int repeats;
-    double sample_seconds;
+typedef struct run {
+    plan plan;
     int64_t elements_checked; /* per work, at most, but one row at least */
-    const char *only, *json;
-
     subject subjects[WORK_COUNT];
     int subject_count;
-    bench benches[MAX_BENCHES];
-    char names[MAX_BENCHES][64];
-    int bench_count;
-    bench *peak[RDK_ISA_COUNT];
-    unsigned char sink[64];
-} plan;
+} run;
 
 static void prepare(subject *s, const work *w) {
     *s = (subject){.work = w, .x = allocate(bytes_of(w)), .y = allocate(bytes_of(w))};
@@ -229,7 +161,7 @@ static void add_kernel(subject *s, rdk_isa isa) {
 }
 
 /* Takes in the kernels that give the scalar path's bits; returns how many do not. */
-static int check(subject *s, int64_t elements_checked) {
+static int check(const plan *p, subject *s, int64_t elements_checked) {
     int wrong = 0;
     int64_t rows = elements_checked / s->work->cols;
     s->rows_checked = rows < 1 ? 1 : rows > s->work->rows ? s->work->rows : rows;
@@ -238,7 +170,7 @@ static int check(subject *s, int64_t elements_checked) {
         return 1;
     add_kernel(s, RDK_ISA_SCALAR);
     for (rdk_isa isa = RDK_ISA_SCALAR + 1; isa < RDK_ISA_COUNT; isa++) {
-        if (rdk_isa_available(isa) != RDK_OK)
+        if (!plan_runs(p, isa))
             continue;
         if (is_right(s, isa, expected)) {
             add_kernel(s, isa);
@@ -263,15 +195,6 @@ static void run_copy(void *context) {
     memcpy(s->y, s->x, bytes_of(s->work));
 }
 
-static bench *add(plan *p, const char *what, const char *isa, int repeats, void (*run)(void *),
-                  void *context) {
-    char *name = p->names[p->bench_count];
-    bench *b = &p->benches[p->bench_count++];
-    snprintf(name, sizeof p->names[0], "%s/%s", what, isa);
-    *b = (bench){.name = name, .run = run, .context = context, .repeats = repeats};
-    return b;
-}
-
 /* Fewer samples of what takes long. */
 static int repeats_of(const plan *p, const subject *s, rdk_isa isa) {
     bool large = bytes_of(s->work) > 32 << 20;
@@ -282,30 +205,20 @@ static int repeats_of(const plan *p, const subject *s, rdk_isa isa) {
 static void add_subject(plan *p, subject *s) {
     char what[48];
     int repeats = repeats_of(p, s, RDK_ISA_DEFAULT);
-    s->copy = add(p, s->work->name, "memcpy", repeats, run_copy, s);
+    s->copy = plan_add(p, s->work->name, "memcpy", repeats, run_copy, s);
     snprintf(what, sizeof what, "%s/read", s->work->name);
     for (rdk_isa isa = RDK_ISA_SCALAR; isa < RDK_ISA_COUNT; isa++)
         if (limit_of(isa) && rdk_isa_available(isa) == RDK_OK)
-            s->read[isa] = add(p, what, rdk_isa_name(isa), repeats, limit_of(isa)->read, &s->span);
+            s->read[isa] =
+                plan_add(p, what, rdk_isa_name(isa), repeats, limit_of(isa)->read[0].run, &s->span);
     for (int i = 0; i < s->kernel_count; i++) {
         kernel *k = &s->kernels[i];
-        k->timing = add(p, s->work->name, rdk_isa_name(k->isa), repeats_of(p, s, k->isa),
-                        run_kernel, &k->desc);
+        k->timing = plan_add(p, s->work->name, rdk_isa_name(k->isa), repeats_of(p, s, k->isa),
+                             run_kernel, &k->desc);
     }
 }
 
-static void add_peaks(plan *p) {
-    for (rdk_isa isa = RDK_ISA_SCALAR; isa < RDK_ISA_COUNT; isa++)
-        if (rdk_isa_available(isa) == RDK_OK && limit_of(isa) && limit_of(isa)->fma)
-            p->peak[isa] =
-                add(p, "FMA", rdk_isa_name(isa), p->repeats, limit_of(isa)->fma, p->sink);
-}
-
 /* ---- Results --------------------------------------------------------------------------------- */
-
-static double peak_of(const plan *p, rdk_isa isa) {
-    return p->peak[isa] ? limit_of(isa)->flop / p->peak[isa]->best : 0;
-}
 
 /* Seconds for the whole x, by the ISA that does it best. */
 static double best_read(const subject *s) {
@@ -332,18 +245,18 @@ static result result_of(const plan *p, const subject *s, const kernel *k) {
         .copy = s->copy->best / elements,
         .read = best_read(s) / elements,
         .scalar = seconds_per_element(&s->kernels[0]),
-        .peak = peak_of(p, k->isa),
+        .peak = plan_peak(p, k->isa),
         .flop = flop_of(s->work),
         .repeats = k->timing->collected,
         .rows_checked = s->rows_checked,
     };
 }
 
-static int results(const plan *p, result list[MAX_RESULTS]) {
+static int results(const run *r, result list[MAX_RESULTS]) {
     int count = 0;
-    for (int i = 0; i < p->subject_count; i++)
-        for (int j = 0; j < p->subjects[i].kernel_count; j++)
-            list[count++] = result_of(p, &p->subjects[i], &p->subjects[i].kernels[j]);
+    for (int i = 0; i < r->subject_count; i++)
+        for (int j = 0; j < r->subjects[i].kernel_count; j++)
+            list[count++] = result_of(&r->plan, &r->subjects[i], &r->subjects[i].kernels[j]);
     return count;
 }
 
@@ -363,114 +276,73 @@ static int count_broken(const result *list, int count) {
 }
 
 /* Works of one size have the same limits: only the first is shown. */
-static bool size_is_new(const plan *p, int i) {
+static bool size_is_new(const run *r, int i) {
     for (int j = 0; j < i; j++)
-        if (bytes_of(p->subjects[j].work) == bytes_of(p->subjects[i].work))
+        if (bytes_of(r->subjects[j].work) == bytes_of(r->subjects[i].work))
             return false;
     return true;
 }
 
-static void report_memory(const plan *p) {
-    for (int i = 0; i < p->subject_count; i++) {
-        const subject *s = &p->subjects[i];
+static void report_memory(const run *r) {
+    for (int i = 0; i < r->subject_count; i++) {
+        const subject *s = &r->subjects[i];
         double gigabytes = (double)bytes_of(s->work) / 1e9;
-        if (size_is_new(p, i))
+        if (size_is_new(r, i))
             printf("%-9s x of %5.1f MB: read %.1f GB/s, memcpy to y %.1f GB/s (read + written)\n",
                    i ? "" : "memory", gigabytes * 1e3, gigabytes / best_read(s),
                    2 * gigabytes / s->copy->best);
     }
 }
 
-static void report_limits(const plan *p) {
-    const char *comma = "";
-    printf("samples   %d of each or fewer of slow ones, %g ms each, interleaved; the best counts\n",
-           p->repeats, p->sample_seconds * 1e3);
-    printf("FMA peak  ");
-    for (rdk_isa isa = 0; isa < RDK_ISA_COUNT; isa++)
-        if (p->peak[isa]) {
-            printf("%s%s %.1f GFLOP/s", comma, rdk_isa_name(isa), peak_of(p, isa) / 1e9);
-            comma = ", ";
-        }
-    printf("%s\n", *comma ? "" : "-");
-    report_memory(p);
-}
-
 /* ---- main ------------------------------------------------------------------------------------ */
 
-static int usage(FILE *to) {
-    fprintf(to, "usage: bench_softmax [--quick] [--only TEXT] [--json FILE]\n"
-                "  --quick      a few seconds: shows that it works, not how fast it is\n"
-                "  --only TEXT  only the works whose name has TEXT in it\n"
-                "  --json FILE  also write the results, one JSON object per line\n");
-    return to == stdout ? 0 : 2;
-}
-
-/* Returns -1 to go on, or the exit code. */
-static int parse(plan *p, int argc, char **argv) {
-    for (int i = 1; i < argc; i++) {
-        if (!strcmp(argv[i], "--help"))
-            return usage(stdout);
-        if (!strcmp(argv[i], "--quick"))
-            p->quick = true;
-        else if (!strcmp(argv[i], "--only") && i + 1 < argc)
-            p->only = argv[++i];
-        else if (!strcmp(argv[i], "--json") && i + 1 < argc)
-            p->json = argv[++i];
-        else
-            return usage(stderr);
-    }
+static int set_up(run *r) {
+    int wrong = 0;
+    plan *p = &r->plan;
     p->repeats = p->quick ? 8 : 200;
     p->sample_seconds = p->quick ? 0.001 : 0.002;
-    p->elements_checked = p->quick ? 1 << 16 : 1 << 21;
-    return -1;
-}
-
-static int set_up(plan *p) {
-    int wrong = 0;
+    r->elements_checked = p->quick ? 1 << 16 : 1 << 21;
     for (int i = 0; i < WORK_COUNT; i++) {
-        if (p->only && !strstr(WORKS[i].name, p->only))
+        if (!plan_wants(p, WORKS[i].name))
             continue;
-        subject *s = &p->subjects[p->subject_count++];
+        subject *s = &r->subjects[r->subject_count++];
         prepare(s, &WORKS[i]);
-        wrong += check(s, p->elements_checked);
+        wrong += check(p, s, r->elements_checked);
     }
-    for (int i = 0; i < p->subject_count; i++)
-        add_subject(p, &p->subjects[i]);
-    add_peaks(p);
+    for (int i = 0; i < r->subject_count; i++)
+        add_subject(p, &r->subjects[i]);
+    plan_add_peaks(p);
     return wrong;
 }
 
-static int measure(plan *p) {
+static int measure(run *r) {
     result list[MAX_RESULTS];
-    int wrong = set_up(p);
-    if (!p->subject_count) {
-        fprintf(stderr, "bench: no work has \"%s\" in its name\n", p->only);
+    int wrong = set_up(r);
+    if (!r->subject_count) {
+        fprintf(stderr, "bench: no work has \"%s\" in its name\n", r->plan.only);
         return 2;
     }
-    if (shim_run(p->benches, (size_t)p->bench_count, p->sample_seconds)) {
-        fprintf(stderr, "bench: samples are missing\n");
+    if (plan_sample(&r->plan))
         return 1;
-    }
-    int count = results(p, list);
+    int count = results(r, list);
     report_host();
-    report_limits(p);
+    plan_report(&r->plan);
+    report_memory(r);
     report_table(list, count);
     fflush(stdout);
     int broken = count_broken(list, count);
-    if (p->json && report_json(p->json, list, count)) {
-        fprintf(stderr, "bench: cannot write %s\n", p->json);
+    if (r->plan.json && report_json(r->plan.json, list, count, result_json))
         return 1;
-    }
     return wrong || broken;
 }
 
 int main(int argc, char **argv) {
-    static plan p;
-    int code = parse(&p, argc, argv);
+    static run r;
+    int code = plan_parse(&r.plan, "bench_softmax", argc, argv);
     if (code >= 0)
         return code;
-    code = measure(&p);
-    for (int i = 0; i < p.subject_count; i++)
-        discard(&p.subjects[i]);
+    code = measure(&r);
+    for (int i = 0; i < r.subject_count; i++)
+        discard(&r.subjects[i]);
     return code;
 }

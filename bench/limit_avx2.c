@@ -3,6 +3,13 @@
 
 #include <immintrin.h>
 
+typedef __m256i wide;
+#define wide_zero() _mm256_setzero_si256()
+#define wide_load(p) _mm256_loadu_si256((const void *)(p))
+#define wide_xor(a, b) _mm256_xor_si256(a, b)
+#define wide_store(p, a) _mm256_storeu_si256((void *)(p), a)
+#include "bench/read_loops.h"
+
 /* a = a / 2 + 1 stays near 2; the factors come from memory, so that nothing is known beforehand. */
 static volatile float half = 0.5f, one = 1;
 
@@ -22,20 +29,4 @@ static void fma_avx2(void *sink) {
 #undef KEEP
 }
 
-static void read_avx2(void *context) {
-    span *s = context;
-    size_t i = 0;
-#define DECLARE(j) __m256i a##j = _mm256_setzero_si256();
-#define STEP(j)                                                                                    \
-    a##j = _mm256_xor_si256(a##j, _mm256_loadu_si256((const void *)(s->from + i + 32 * j)));
-#define KEEP(j) a0 = _mm256_or_si256(a0, a##j);
-    TIMES_8(DECLARE)
-    for (; i + 8 * 32 <= s->bytes; i += 8 * 32) {
-        TIMES_8(STEP)
-    }
-    TIMES_8(KEEP)
-    _mm256_storeu_si256((void *)s->sink, a0);
-    read_rest(s, i);
-}
-
-const limit limit_avx2 = {RDK_ISA_AVX2, fma_avx2, 2.0 * 8 * 12 * FMA_ROUNDS, read_avx2};
+const limit limit_avx2 = {RDK_ISA_AVX2, fma_avx2, 2.0 * 8 * 12 * FMA_ROUNDS, READ_LOOPS, READ_ALL};

@@ -3,6 +3,13 @@
 
 #include <immintrin.h>
 
+typedef __m512i wide;
+#define wide_zero() _mm512_setzero_si512()
+#define wide_load(p) _mm512_loadu_si512((const void *)(p))
+#define wide_xor(a, b) _mm512_xor_si512(a, b)
+#define wide_store(p, a) _mm512_storeu_si512((void *)(p), a)
+#include "bench/read_loops.h"
+
 /* a = a / 2 + 1 stays near 2; the factors come from memory, so that nothing is known beforehand. */
 static volatile float half = 0.5f, one = 1;
 
@@ -22,20 +29,5 @@ static void fma_avx512(void *sink) {
 #undef KEEP
 }
 
-static void read_avx512(void *context) {
-    span *s = context;
-    size_t i = 0;
-#define DECLARE(j) __m512i a##j = _mm512_setzero_si512();
-#define STEP(j)                                                                                    \
-    a##j = _mm512_xor_si512(a##j, _mm512_loadu_si512((const void *)(s->from + i + 64 * j)));
-#define KEEP(j) a0 = _mm512_or_si512(a0, a##j);
-    TIMES_8(DECLARE)
-    for (; i + 8 * 64 <= s->bytes; i += 8 * 64) {
-        TIMES_8(STEP)
-    }
-    TIMES_8(KEEP)
-    _mm512_storeu_si512((void *)s->sink, a0);
-    read_rest(s, i);
-}
-
-const limit limit_avx512 = {RDK_ISA_AVX512, fma_avx512, 2.0 * 16 * 12 * FMA_ROUNDS, read_avx512};
+const limit limit_avx512 = {RDK_ISA_AVX512, fma_avx512, 2.0 * 16 * 12 * FMA_ROUNDS, READ_LOOPS,
+                            READ_ALL};

@@ -3,6 +3,13 @@
 
 #include <arm_neon.h>
 
+typedef uint8x16_t wide;
+#define wide_zero() vdupq_n_u8(0)
+#define wide_load(p) vld1q_u8((const void *)(p))
+#define wide_xor(a, b) veorq_u8(a, b)
+#define wide_store(p, a) vst1q_u8((void *)(p), a)
+#include "bench/read_loops.h"
+
 /* The factors come from memory, so that nothing is known beforehand. */
 static volatile float half = 0.5f, one = 1;
 
@@ -30,19 +37,4 @@ static void fma_neon(void *sink) {
 #undef KEEP
 }
 
-static void read_neon(void *context) {
-    span *s = context;
-    size_t i = 0;
-#define DECLARE(j) uint8x16_t a##j = vdupq_n_u8(0);
-#define STEP(j) a##j = veorq_u8(a##j, vld1q_u8(s->from + i + 16 * j));
-#define KEEP(j) a0 = vorrq_u8(a0, a##j);
-    TIMES_8(DECLARE)
-    for (; i + 8 * 16 <= s->bytes; i += 8 * 16) {
-        TIMES_8(STEP)
-    }
-    TIMES_8(KEEP)
-    vst1q_u8(s->sink, a0);
-    read_rest(s, i);
-}
-
-const limit limit_neon = {RDK_ISA_NEON, fma_neon, 2.0 * 4 * 24 * FMA_ROUNDS, read_neon};
+const limit limit_neon = {RDK_ISA_NEON, fma_neon, 2.0 * 4 * 24 * FMA_ROUNDS, READ_LOOPS, READ_ALL};

@@ -17,7 +17,8 @@ static void read_scalar(void *context) {
     read_rest(s, i);
 }
 
-static const limit limit_scalar = {.isa = RDK_ISA_SCALAR, .read = read_scalar};
+static const read_loop READ_SCALAR = {"straight", read_scalar};
+static const limit limit_scalar = {.isa = RDK_ISA_SCALAR, .read_count = 1, .read = &READ_SCALAR};
 
 static const limit *const LIMITS[] = {
     &limit_scalar,

@@ -1,36 +1,15 @@
-/* What a bench says about itself and its results: where it ran, the table, the JSON lines. */
+/* What every bench says about itself: where it ran, and its results as JSON lines. */
 #ifndef RDK_BENCH_REPORT_H
 #define RDK_BENCH_REPORT_H
 
-#include <stdint.h>
 #include <stdio.h>
-
-/* A measured kernel. All times are of one call, best of `repeats` but for `median`. */
-typedef struct result {
-    const char *work, *isa, *type;
-    double elements;        /* of one call */
-    double seconds, median; /* of one call */
-    double copy, read;      /* seconds per element: memcpy of x to y, the best plain read of x */
-    double scalar;          /* seconds per element of the scalar path */
-    double peak;            /* FLOP/s of the ISA's FMA loop; 0 where there is none */
-    double flop;            /* per element that no kernel can do without */
-    int repeats;
-    int64_t rows_checked;
-} result;
-
-/* Nanoseconds per element. */
-double result_ns(const result *r);
-
-/* The time that the machine's limits leave to the kernel, over the time it took; more than 1 is a
- * broken measurement. *which names the limit that binds. */
-double result_fraction(const result *r, const char **which);
 
 /* Library, CPU and compiler. */
 void report_host(void);
 
-void report_table(const result *list, int count);
-
-/* One JSON object per line. Returns 0, or -1 if the file cannot be written. */
-int report_json(const char *path, const result *list, int count);
+/* One JSON object per line: the fields that `print` prints of entry i, then where it ran. Returns
+ * 0, or -1 with a message if the file cannot be written. */
+int report_json(const char *path, const void *list, int count,
+                void (*print)(FILE *f, const void *list, int i));
 
 #endif

@@ -26,7 +26,8 @@ class Collector : public benchmark::BenchmarkReporter {
 };
 
 void sample(benchmark::State &state, const bench *b) {
-    b->run(b->context);
+    if (!b->cold)
+        b->run(b->context);
     for (auto _ : state)
         b->run(b->context);
 }

@@ -1,7 +1,10 @@
 #!/bin/sh
-# Builds the benchmark in build/bench and runs it on one core: tools/bench.sh [BENCH OPTION...]
+# Builds the benchmarks in build/bench and runs them on one core:
 #
-# The table goes to the terminal, the same as JSON lines to build/bench/softmax.json.
+#   tools/bench.sh [softmax | attention] [BENCH OPTION...]
+#
+# The tables go to the terminal, the same as JSON lines to build/bench/softmax.json and
+# build/bench/attention.json.
 # RDK_BENCH_CORE chooses the core, by number; the last one this process may use is the default.
 # tools/setup.sh bench must have run before.
 set -eu
@@ -37,5 +40,15 @@ pin=
 if command -v taskset > /dev/null; then
     pin="taskset -c ${RDK_BENCH_CORE:-$(last_core)}"
 fi
-# shellcheck disable=SC2086
-exec $pin $build/bench/bench_softmax --json $build/softmax.json "$@"
+ops="softmax attention"
+case ${1:-} in
+    softmax | attention) ops=$1 && shift ;;
+esac
+
+failed=0
+for op in $ops; do
+    # shellcheck disable=SC2086
+    $pin $build/bench/bench_$op --json $build/$op.json "$@" || failed=$?
+    echo
+done
+exit $failed

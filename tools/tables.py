@@ -14,6 +14,7 @@ import sys
 
 MAIN = "gcc-O2"  # the variant that looks at most elements
 BENCH = "build/bench/softmax.json"
+BENCH_ATTENTION = "build/bench/attention.json"
 
 
 class Missing(Exception):
@@ -173,10 +174,7 @@ def speed_all():
 
 
 def speed_of(results):
-    results = [r for r in results if r["isa"] != "scalar"]
-    if not results:
-        raise Missing(f"{BENCH} has no vector path")
-    rows = []
+    results, rows = vector_paths(results, BENCH), []
     for r in results:
         seconds = r["seconds_best"] / r["elements"]
         rows.append([r["work"], ISAS.get(r["isa"], r["isa"]), f"{seconds * 1e9:.3f}",
@@ -185,16 +183,74 @@ def speed_of(results):
                      f"{seconds * r['fma_peak_flops']:.1f}" if r["fma_peak_flops"] else "-"])
     head = ["rows x columns", "ISA", "ns/element", "x memcpy", "x scalar"]
     head.append("peak FLOPs/element")
-    where = "{cpu}, {compiler}, rootdk {version}, `make bench`.".format(**results[0])
-    return table(head, rows) + ["", where]
+    return table(head, rows) + ["", where_it_ran(results)]
+
+
+def vector_paths(results, path):
+    results = [r for r in results if r["isa"] != "scalar"]
+    if not results:
+        raise Missing(f"{path} has no vector path")
+    if max(r["repeats"] for r in results) < 10:
+        raise Missing(f"{path} is of a quick run")
+    return results
+
+
+def where_it_ran(results):
+    return "{cpu}, {compiler}, rootdk {version}, `make bench`.".format(**results[0])
+
+
+# ---- README.md and docs/performance.md: speed-attention ----
+
+def attention_shares(r):
+    """Of the FMA peak, and of a plain read where there is one."""
+    peak = r["fma_peak_flops"] and r["flop"] / r["seconds_best"] / r["fma_peak_flops"]
+    shares = (peak, r["read_seconds"] / r["seconds_best"])
+    return [f"{share:.1%}".replace("%", " %") if share else "-" for share in shares]
+
+
+def speed_attention():
+    """A line per work: the share of the FMA peak, and of a plain read, of each ISA."""
+    results = vector_paths(json_lines(BENCH_ATTENTION), BENCH_ATTENTION)
+    isas_run = [isa for isa in ISAS if any(r["isa"] == isa for r in results)]
+    cells = {(r["work"], r["isa"]): attention_shares(r) for r in results}
+    rows = [[work] + [cell for isa in isas_run for cell in cells.get((work, isa), ["-", "-"])]
+            for work in dict.fromkeys(r["work"] for r in results)]
+    head = ["work"]
+    for isa in isas_run:
+        head += [f"{ISAS[isa]}: of FMA peak", "of read"]
+    return table(head, rows) + ["", where_it_ran(results)]
+
+
+def speed_attention_all():
+    results, rows = vector_paths(json_lines(BENCH_ATTENTION), BENCH_ATTENTION), []
+    for r in results:
+        rows.append([r["work"], ISAS.get(r["isa"], r["isa"]), f"{r['seconds_best'] * 1e3:.3f}",
+                     f"{r['flop'] / r['seconds_best'] * 1e-9:.1f}"] + attention_shares(r))
+    head = ["work", "ISA", "ms", "GFLOP/s", "of FMA peak", "of read"]
+    return table(head, rows) + ["", where_it_ran(results) + growth(results)]
+
+
+def growth(results):
+    """How the time of a FLOP grows with the length, as a sentence."""
+    found, words = collections.defaultdict(list), []
+    for r in results:
+        if r["work"].startswith("growth"):
+            length = int(r["work"].rpartition("=")[2])
+            found[r["isa"]].append((length, r["seconds_best"] / r["flop"]))
+    for isa, times in found.items():
+        (short, first), (long, last) = min(times), max(times)
+        if short < long:
+            words.append(f"{last / first:.2f} times that at n = {short} on {ISAS[isa]}")
+    return f" Time of a FLOP at n = {long}: {', '.join(words)}." if words else ""
 
 
 # ---- Files ----
 
 TABLES = {
-    "README.md": {"isas": isas, "accuracy": accuracy, "speed": speed},
+    "README.md": {"isas": isas, "accuracy": accuracy, "speed": speed,
+                  "speed-attention": speed_attention},
     "docs/arithmetic.md": {"accuracy-all": accuracy_all},
-    "docs/performance.md": {"speed-all": speed_all},
+    "docs/performance.md": {"speed-all": speed_all, "speed-attention": speed_attention_all},
 }
 
 
