@@ -3,35 +3,44 @@
  * attention_scalar.c.
  *
  * A row is one query of one head. The rows of a key/value head, all query heads of its group together,
- * are worked on in blocks of a few hundred, their queries and sums in the scratch (L2). For each block of 128
- * keys, these are brought into panels and the values into strips (L2), once for all rows; then the rows go
- * in groups of 24, each phase over the whole group, whose scores stay in L1:
+ * are worked on some hundred at a time, their queries and sums in the scratch (L2), in groups of 24 or 48.
+ * For each block of 128 keys, a group goes through four phases, its scores in L1:
  *
- *     scores     panel by panel, tile by tile      a panel of keys stays in L1 for the group
- *     maxima     row by row                        M, and what the sums so far must be multiplied with
- *     weights    row by row                        in place of the scores
- *     values     strip by strip, tile by tile      a strip of values stays in L1 for the group
+ *     scores     keys are the rows of a tile, the group's queries its columns
+ *     maxima     M, and what the sums so far must be multiplied with
+ *     weights    in place of the scores, and their sums
+ *     values     queries are the rows of a tile, columns of the values its columns
  *
- * With one group or less there is nothing to share a panel with: then keys are brought into panels one
- * tile ahead, values are read where they lie, and what the next phase reads is fetched meanwhile. */
+ * Scores lie by key, [key][query]: keys are read where they lie, one vector holds many queries' scores of one
+ * key, and what is done for each query (its maximum, M, the sums) is done for a vector of them at once.
+ *
+ * With several groups the values of the block are first brought together in strips, which stay in L1 for all
+ * queries of a group. With one, they are read where they lie. What the next phases read is fetched meanwhile. */
 #include "kernels/attention/attention.h"
 #include "kernels/attention/scratch.h"
 #include "kernels/vec/f32x16_types.h"
 #include "kernels/vec/weights.h"
 
 enum {
-    MAX_UNITS = 64,
-    VALUES_AT_ONCE = 32, /* keys whose values, read where they lie, stay in L1 for all strips */
+    MAX_UNITS = 32,
+    VALUES_AT_ONCE = 32, /* keys whose values, read where they lie, stay in L1 for all columns */
+    QUANTUM = TILE_LANES > 8 ? TILE_LANES : 8, /* a group's width is a multiple of it */
 };
 
 typedef struct walk {
     const rdk_attention_desc *d;
     rdk_scale scale;
-    float ch;              /* abs(scale.ch); where that is negative, queries are negated */
-    int64_t group;         /* query heads of one key/value head */
-    int64_t q_step, width; /* floats of a query and of a row's sums in the scratch */
+    float ch;      /* abs(scale.ch); where that is negative, queries are negated */
+    int64_t group; /* query heads of one key/value head */
+    int64_t width; /* floats of a row's sums */
     int64_t max_rows;
-    float *q, *o, *total, *scores, *keys, *values;
+    float *q;      /* group by group, [d_qk][width of the group] */
+    float *o;      /* sums of the open chunk, row by row */
+    float *total;  /* sums of the closed chunks */
+    float *scores; /* of one block and group, [key][width of the group]; then weights */
+    float *values; /* of one block, [strip][key][columns of the strip] */
+    float *M, *T;  /* of the open chunk: reference, largest logit; group by group, all rows twice */
+    double *l;     /* of the open chunk, relative to M */
     rdk_row *rows;
 } walk;
 
@@ -49,25 +58,27 @@ typedef struct block {
     bool opens_chunk;
 } block;
 
-/* A tile's rows, counted within the group, and the lanes that the last of them sees. */
-typedef struct band {
-    int first, rows, hi;
-} band;
-
-/* Some rows of one unit that share panels and strips while these lie in L1. */
+/* Rows that share the passes over keys and values. Rows see ever more keys; the last sees up to `hi`. */
 typedef struct group {
-    int64_t first; /* row */
-    int count;
-    int band_count;
-    band bands[RDK_GROUP];
-    float shrink[RDK_GROUP]; /* what the sums so far must be multiplied with */
+    int64_t first;
+    int count, width; /* rows; the same, rounded up to whole vectors */
+    int hi;
+    float shrink[2 * TILE_GROUP +
+                 8]; /* what the sums so far must be multiplied with, all rows twice */
 } group;
+
+/* What is read after a block: keys, and values unless these are fetched with their own block. */
+typedef struct ahead {
+    stream keys, values;
+} ahead;
 
 static int64_t least(int64_t a, int64_t b) {
     return a < b ? a : b;
 }
 
-/* ---- Keys into panels, values into strips ------------------------------------------------------------ */
+static int round_up(int n, int to) {
+    return (n + to - 1) / to * to;
+}
 
 static const char *key_at(const walk *w, const unit *u, int64_t j) {
     return u->k + j * w->d->k.row_stride * 4;
@@ -76,306 +87,6 @@ static const char *key_at(const walk *w, const unit *u, int64_t j) {
 static const char *value_at(const walk *w, const unit *u, int64_t j) {
     return u->v + j * w->d->v.row_stride * 4;
 }
-
-/* Lanes without a key get zeros, which their scores' -inf will hide. */
-static void pack_keys(const walk *w, const unit *u, const block *b, int panel, float *to) {
-    static const float NO_KEY[RDK_MAX_HEAD_DIM];
-    const char *key[RDK_LANES];
-    for (int i = 0; i < RDK_LANES; i++) {
-        int lane = panel * RDK_LANES + i;
-        bool there = lane >= b->lo && lane < b->hi;
-        key[i] = there ? key_at(w, u, b->base + lane) : (const char *)NO_KEY;
-    }
-    pack_panel(to, key, w->d->d_qk);
-}
-
-static float *strip_at(const walk *w, int strip) {
-    return w->values + (int64_t)strip * RDK_BLOCK * RDK_LANES;
-}
-
-/* From strip `first` on, for all keys of the block. */
-static void pack_values(const walk *w, const unit *u, const block *b, int first) {
-    int whole = (int)(w->d->d_v / RDK_LANES), rest = (int)(w->d->d_v % RDK_LANES);
-    for (int lane = b->lo; lane < b->hi; lane++) {
-        const char *v = value_at(w, u, b->base + lane);
-        float *to = w->values + lane * RDK_LANES;
-        for (int s = first; s < whole; s++)
-            f32x16_store(to + s * RDK_BLOCK * RDK_LANES, f32x16_load(v + s * RDK_LANES * 4));
-        if (rest)
-            f32x16_store(to + whole * RDK_BLOCK * RDK_LANES,
-                         f32x16_load_first(v + whole * RDK_LANES * 4, rest));
-    }
-}
-
-/* ---- Groups and bands --------------------------------------------------------------------------------- */
-
-/* The lanes of a block that a row sees end here. */
-static int seen_end(const block *b, const rdk_row *r) {
-    return (int)least(b->hi, r->visible - b->base);
-}
-
-/* Bands of nearly equal height: 8 rows are 4 and 4, not 6 and 2. */
-static void split_into_bands(const walk *w, const block *b, group *g) {
-    int first = 0;
-    g->band_count = (g->count + TILE_ROWS - 1) / TILE_ROWS;
-    for (int i = 0; i < g->band_count; i++) {
-        int end = g->count * (i + 1) / g->band_count;
-        g->bands[i] = (band){first, end - first, seen_end(b, &w->rows[g->first + end - 1])};
-        first = end;
-    }
-}
-
-/* Panels, or strips, that all bands go through before the next: no more than a tile takes, so that they
- * stay in L1. The first band is the lowest. */
-static int panels_at_once(const group *g) {
-    return TILE_PANELS_OF[g->bands[0].rows];
-}
-
-/* Runs as many of the panels as a tile takes, at least one, and moves on; returns how many. */
-static int run_tile(tile *t, int rows, int panels) {
-    int most = (int)least(panels, TILE_PANELS_OF[rows]), log = 0;
-    while (2 << log <= most)
-        log++;
-    TILES[rows][log](t);
-    t->b += t->b_panel << log;
-    t->c += RDK_LANES << log;
-    return 1 << log;
-}
-
-/* ---- Phase 1: scores ------------------------------------------------------------------------------------ */
-
-static float *scores_of(const walk *w, int row) {
-    return w->scores + row * RDK_BLOCK;
-}
-
-/* Panels from `panel` on, `count` of them, of which the first lies at `keys`. */
-static void score_band(const walk *w, const group *g, const band *t, int panel, int count,
-                       const float *keys, stream *next) {
-    int end = (t->hi + RDK_LANES - 1) / RDK_LANES;
-    int64_t panel_floats = w->d->d_qk * RDK_LANES;
-    tile k = {.a = w->q + (g->first + t->first) * w->q_step, .a_step = w->q_step};
-    k.b = (const char *)keys;
-    k.b_step = RDK_LANES * 4;
-    k.b_panel = panel_floats * 4;
-    k.c = scores_of(w, t->first) + panel * RDK_LANES;
-    k.c_step = RDK_BLOCK;
-    k.steps = w->d->d_qk;
-    k.fetch = next;
-    for (int left = (int)least(count, end - panel); left > 0;)
-        left -= run_tile(&k, t->rows, left);
-}
-
-static void score_group(const walk *w, const block *b, const group *g, stream *next) {
-    int end = (b->hi + RDK_LANES - 1) / RDK_LANES;
-    int at_once = panels_at_once(g);
-    for (int panel = b->lo / RDK_LANES; panel < end; panel += at_once)
-        for (int i = 0; i < g->band_count; i++)
-            score_band(w, g, &g->bands[i], panel, (int)least(at_once, end - panel),
-                       w->keys + panel * w->d->d_qk * RDK_LANES, next);
-}
-
-/* The same for a group that is alone: panels are made as they are needed. */
-static void score_alone(const walk *w, const unit *u, const block *b, const group *g,
-                        stream *next) {
-    int end = (b->hi + RDK_LANES - 1) / RDK_LANES;
-    int at_once = panels_at_once(g);
-    for (int panel = b->lo / RDK_LANES; panel < end; panel += at_once) {
-        int count = (int)least(at_once, end - panel);
-        for (int i = 0; i < count; i++)
-            pack_keys(w, u, b, panel + i, w->keys + i * w->d->d_qk * RDK_LANES);
-        for (int i = 0; i < g->band_count; i++)
-            score_band(w, g, &g->bands[i], panel, count, w->keys, next);
-    }
-}
-
-/* ---- Phase 2: maxima ------------------------------------------------------------------------------------ */
-
-/* Scores from lane `from` to `to`, of which the row sees lo ... hi - 1, become -inf elsewhere. */
-static void hide(float *s, int from, int lo, int hi, int to) {
-    for (int i = from; i < lo; i++)
-        s[i] = -INFINITY;
-    for (int i = hi; i < to; i++)
-        s[i] = -INFINITY;
-}
-
-/* The largest score; where one is NaN, another or NaN. */
-RDK_INLINE float largest_score(const float *s, int from, int to) {
-    f32x16 max = f32x16_load(s + from);
-    for (int i = from + RDK_LANES; i < to; i += RDK_LANES)
-        max = f32x16_max(max, f32x16_load(s + i));
-    return f32x16_max_lanes(max);
-}
-
-/* 2^(M - larger) or +0, for integers M <= larger within +-HOT. */
-RDK_INLINE float shrink_of(float M, float larger) {
-    int k = (int)(M - larger);
-    return rdk_float((uint32_t)(k < -127 ? 0 : k + 127) << 23);
-}
-
-RDK_INLINE void find_reference(const walk *w, rdk_row *r, const float *s, int from, int to,
-                               float *shrink) {
-    float T = largest_score(s, from, to) * w->ch;
-    bool odd = !(T <= RDK_HOT);
-    float n = odd ? r->chunk_M : (T + RDK_MAGIC) - RDK_MAGIC;
-    float M = n > r->chunk_M ? n : r->chunk_M;
-    *shrink = shrink_of(r->chunk_M, M);
-    r->chunk_is_odd = r->chunk_is_odd || odd;
-    r->chunk_T = T > r->chunk_T ? T : r->chunk_T;
-    r->chunk_M = M;
-}
-
-static void find_references(const walk *w, const block *b, group *g) {
-    int from = b->lo / RDK_LANES * RDK_LANES;
-    for (int t = 0; t < g->band_count; t++) {
-        const band *n = &g->bands[t];
-        int to = (n->hi + RDK_LANES - 1) / RDK_LANES * RDK_LANES;
-        for (int i = n->first; i < n->first + n->rows; i++) {
-            rdk_row *r = &w->rows[g->first + i];
-            int hi = seen_end(b, r);
-            if (b->lo > from || hi < to)
-                hide(scores_of(w, i), from, b->lo, hi, to);
-            r->padded = r->padded || hi < n->hi;
-            find_reference(w, r, scores_of(w, i), from, to, &g->shrink[i]);
-        }
-    }
-}
-
-/* ---- Phase 3: weights ----------------------------------------------------------------------------------- */
-
-/* Sums over a row's scores: the lanes of its weights, and of u, which shows whether any score is NaN. (A sum
- * of +inf and -inf cries wolf: such a chunk goes to the reference as well.) */
-typedef struct row_sums {
-    f32x16 lanes, u;
-} row_sums;
-
-/* Turns n vectors of scores into weights. */
-RDK_INLINE row_sums weigh(float *s, f32x16 ch, f32x16 magic, int n, row_sums sums) {
-    f32x16 x[F32X16_IN_FLIGHT], u[F32X16_IN_FLIGHT], f[F32X16_IN_FLIGHT];
-    EACH x[v] = f32x16_load(s + v * RDK_LANES);
-    rdk_split(ch, magic, x, u, f, n);
-    EACH sums.u = f32x16_add(sums.u, u[v]);
-    rdk_weights(u, f, x, n);
-    EACH f32x16_store(s + v * RDK_LANES, x[v]);
-    EACH sums.lanes = f32x16_add(sums.lanes, x[v]);
-    return sums;
-}
-
-/* Scores from lane `from` to `to` into weights relative to M. */
-RDK_INLINE row_sums weigh_row(float *s, float ch1, float M, int from, int to) {
-    f32x16 ch = f32x16_set1(ch1), magic = f32x16_set1(RDK_MAGIC - M);
-    row_sums sums = {f32x16_set1(0), f32x16_set1(0)};
-    int i = from;
-    for (; i + F32X16_IN_FLIGHT * RDK_LANES <= to; i += F32X16_IN_FLIGHT * RDK_LANES)
-        sums = weigh(s + i, ch, magic, F32X16_IN_FLIGHT, sums);
-    for (; i < to; i += RDK_LANES)
-        sums = weigh(s + i, ch, magic, 1, sums);
-    return sums;
-}
-
-/* The lanes are folded at the end, for all rows: at once, the folding would wait for the last weight. */
-static void weigh_group(const walk *w, const block *b, const group *g) {
-    row_sums sums[RDK_GROUP];
-    int from = b->lo / RDK_LANES * RDK_LANES;
-    for (int t = 0; t < g->band_count; t++) {
-        const band *n = &g->bands[t];
-        int to = (n->hi + RDK_LANES - 1) / RDK_LANES * RDK_LANES;
-        for (int i = n->first; i < n->first + n->rows; i++)
-            sums[i] = weigh_row(scores_of(w, i), w->ch, w->rows[g->first + i].chunk_M, from, to);
-    }
-    for (int i = 0; i < g->count; i++) {
-        rdk_row *r = &w->rows[g->first + i];
-        r->chunk_l = r->chunk_l * g->shrink[i] + rdk_fold_lanes(sums[i].lanes);
-        if (f32x16_has_nan(sums[i].u))
-            r->chunk_is_odd = true;
-    }
-}
-
-/* ---- Phase 4: values ------------------------------------------------------------------------------------ */
-
-/* What a tile of a strip needs, but for its band. */
-static tile strip_tile(const walk *w, const unit *u, const block *b, int strip, bool packed,
-                       stream *next) {
-    tile k = {.a_step = RDK_BLOCK, .c_step = w->width, .fetch = next};
-    if (packed) {
-        k.b = (const char *)(strip_at(w, strip) + b->lo * RDK_LANES);
-        k.b_step = RDK_LANES * 4;
-        k.b_panel = RDK_BLOCK * RDK_LANES * 4;
-    } else {
-        k.b = value_at(w, u, b->base + b->lo) + strip * RDK_LANES * 4;
-        k.b_step = w->d->v.row_stride * 4;
-        k.b_panel = RDK_LANES * 4;
-    }
-    return k;
-}
-
-/* Adds `steps` keys' values from lane `lane` on to columns of strips first ... end - 1. */
-static void add_values(const walk *w, const group *g, tile k, int strip, int end, int lane,
-                       int lane_end, const float *shrink) {
-    for (int t = 0; t < g->band_count; t++) {
-        const band *n = &g->bands[t];
-        tile of_band = k;
-        of_band.steps = least(lane_end, n->hi) - lane;
-        if (of_band.steps <= 0)
-            continue;
-        of_band.a = scores_of(w, n->first) + lane;
-        of_band.c = w->o + (g->first + n->first) * w->width + strip * RDK_LANES;
-        of_band.shrink = shrink ? shrink + n->first : NULL;
-        for (int left = end - strip; left > 0;)
-            left -= run_tile(&of_band, n->rows, left);
-    }
-}
-
-static void add_values_of_group(const walk *w, const unit *u, const block *b, const group *g,
-                                stream *next) {
-    int strips = (int)(w->width / RDK_LANES);
-    const float *shrink = b->opens_chunk ? NULL : g->shrink;
-    int at_once = panels_at_once(g);
-    for (int strip = 0; strip < strips; strip += at_once) {
-        tile k = strip_tile(w, u, b, strip, true, next);
-        add_values(w, g, k, strip, (int)least(strips, strip + at_once), b->lo, b->hi, shrink);
-    }
-}
-
-/* The same for a group that is alone: values are read where they lie, but for the last columns. */
-static void add_values_alone(const walk *w, const unit *u, const block *b, const group *g,
-                             stream *next) {
-    static const float ONE[RDK_GROUP] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
-                                         1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
-    int strips = (int)(w->width / RDK_LANES), whole = (int)(w->d->d_v / RDK_LANES);
-    const float *shrink = b->opens_chunk ? NULL : g->shrink;
-    if (whole < strips)
-        pack_values(w, u, b, whole);
-    for (int lane = b->lo; lane < b->hi; lane += VALUES_AT_ONCE) {
-        int end = (int)least(b->hi, lane + VALUES_AT_ONCE);
-        block part = {b->base, lane, end, false};
-        if (whole)
-            add_values(w, g, strip_tile(w, u, &part, 0, false, next), 0, whole, lane, end, shrink);
-        if (whole < strips)
-            add_values(w, g, strip_tile(w, u, &part, whole, true, next), whole, strips, lane, end,
-                       shrink);
-        shrink = ONE;
-    }
-}
-
-/* ---- One block of keys ---------------------------------------------------------------------------------- */
-
-/* The first row, within the unit, that sees a key of the block; rows see ever more. */
-static int64_t first_that_sees(const walk *w, const unit *u, const block *b) {
-    int64_t low = 0, high = u->count;
-    while (low < high) {
-        int64_t middle = low + (high - low) / 2;
-        if (w->rows[u->first + middle].visible > b->base + b->lo)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    return low;
-}
-
-/* What is read after a block: keys, and values unless these are fetched with their own block. */
-typedef struct ahead {
-    stream keys, values;
-} ahead;
 
 static stream keys_from(const walk *w, const char *k, int64_t first, int64_t count) {
     int64_t step = w->d->k.row_stride * 4;
@@ -387,51 +98,346 @@ static stream values_from(const walk *w, const char *v, int64_t first, int64_t c
     return stream_of(v + first * step, w->d->d_v * 4, step, count);
 }
 
-static void attend_alone(const walk *w, const unit *u, const block *b, group *g, ahead *next) {
-    stream values = values_from(w, u->v, b->base + b->lo, b->hi - b->lo);
-    split_into_bands(w, b, g);
-    score_alone(w, u, b, g, &values);
-    find_references(w, b, g);
-    weigh_group(w, b, g);
-    add_values_alone(w, u, b, g, &next->keys);
+/* The lanes of a block that a row sees end here. */
+static int seen_end(const block *b, const rdk_row *r) {
+    return (int)least(b->hi, r->visible - b->base);
 }
 
-static void attend_group(const walk *w, const unit *u, const block *b, group *g, ahead *next) {
-    split_into_bands(w, b, g);
-    score_group(w, b, g, &next->keys);
-    find_references(w, b, g);
-    weigh_group(w, b, g);
-    add_values_of_group(w, u, b, g, &next->values);
+static float *scores_of(const walk *w, const group *g, int lane) {
+    return w->scores + lane * g->width;
+}
+
+/* ---- Phase 1: scores ------------------------------------------------------------------------------------ */
+
+/* How many rows at the front of the group do not see a lane. */
+static int blind_rows(const walk *w, const block *b, const group *g, int lane) {
+    int n = 0;
+    while (n < g->count && w->rows[g->first + n].visible <= b->base + lane)
+        n++;
+    return n;
+}
+
+/* Lanes `lane` ... end - 1 for the rows from `skip` on. */
+static void score_lanes(const walk *w, const unit *u, const block *b, const group *g, int lane,
+                        int end, int skip, stream *next) {
+    int vectors = (g->width - skip) / TILE_LANES, at_once = TILE_KEYS_OF[vectors];
+    tile t = {.a_row = w->d->k.row_stride * 4, .a_step = 4, .fetch = next};
+    t.a = key_at(w, u, b->base + lane);
+    t.b = (const char *)(w->q + g->first * w->d->d_qk + skip);
+    t.b_step = g->width * 4;
+    t.c = scores_of(w, g, lane) + skip;
+    t.c_row = g->width;
+    t.steps = w->d->d_qk;
+    for (int n; lane < end; lane += n) {
+        n = (int)least(at_once, end - lane);
+        TILES[n][vectors](&t);
+        t.a += n * t.a_row;
+        t.c += n * t.c_row;
+    }
+}
+
+/* On the diagonal, rows at the front that see nothing of a lane are left out as far as vectors go. */
+static void score_group(const walk *w, const unit *u, const block *b, const group *g,
+                        stream *next) {
+    int all_see = seen_end(b, &w->rows[g->first]), lane = b->lo;
+    if (all_see > lane) {
+        score_lanes(w, u, b, g, lane, all_see, 0, next);
+        lane = all_see;
+    }
+    while (lane < g->hi) {
+        int skip = blind_rows(w, b, g, lane) / QUANTUM * QUANTUM, end = lane;
+        while (end < g->hi && blind_rows(w, b, g, end) / QUANTUM * QUANTUM == skip)
+            end++;
+        score_lanes(w, u, b, g, lane, end, skip, next);
+        lane = end;
+    }
+}
+
+/* ---- Phase 2: maxima ------------------------------------------------------------------------------------ */
+
+static void hide(float *scores, int n) {
+    for (int i = 0; i < n; i++)
+        scores[i] = -INFINITY;
+}
+
+/* What is not seen becomes -inf, over whole sixteens of lanes. */
+static void hide_unseen(const walk *w, const block *b, const group *g) {
+    int from = b->lo / RDK_LANES * RDK_LANES, to = round_up(g->hi, RDK_LANES);
+    int all_see = seen_end(b, &w->rows[g->first]);
+    hide(scores_of(w, g, from), (b->lo - from) * g->width);
+    for (int lane = all_see > b->lo ? all_see : b->lo; lane < g->hi; lane++)
+        hide(scores_of(w, g, lane), blind_rows(w, b, g, lane));
+    hide(scores_of(w, g, g->hi), (to - g->hi) * g->width);
+}
+
+/* The largest of each of 16 columns of the scores; of a NaN and another, one or the other. */
+RDK_INLINE f32x16 largest_scores(const float *s, int64_t step, int from, int to) {
+    f32x16 even = f32x16_load(s + from * step), odd = f32x16_load(s + (from + 2) * step);
+    for (int lane = from + 4; lane < to; lane += 4) {
+        even = f32x16_max(even, f32x16_load(s + lane * step));
+        odd = f32x16_max(odd, f32x16_load(s + (lane + 2) * step));
+    }
+    return f32x16_max(even, odd);
+}
+
+/* 2^(M - larger) or +0, for integers M <= larger: an exponent of 0 at the least is +0. */
+RDK_INLINE f32x16 shrink_of(f32x16 M, f32x16 larger) {
+    f32x16 k = f32x16_max(f32x16_sub(M, larger), f32x16_set1(-127));
+    return f32x16_times_pow2(f32x16_set1(1), f32x16_add(k, f32x16_set1(RDK_MAGIC)));
+}
+
+/* A chunk with a T above HOT, or NaN, is computed again when it is closed: here it may become anything. */
+static void find_references(const walk *w, const block *b, group *g) {
+    float max[3 * TILE_GROUP]; /* of even lanes, of odd lanes, and of even lanes again */
+    int from = b->lo / RDK_LANES * RDK_LANES, to = round_up(g->hi, RDK_LANES);
+    float *M = w->M + 2 * g->first, *T = w->T + 2 * g->first;
+    f32x16 ch = f32x16_set1(w->ch), magic = f32x16_set1(RDK_MAGIC);
+    for (int i = 0; i < 2 * g->width; i += RDK_LANES)
+        f32x16_store(max + i, largest_scores(w->scores + i, g->width, from, to));
+    memcpy(max + 2 * g->width, max, (size_t)g->width * sizeof *max);
+    for (int i = 0; i < 2 * g->width; i += RDK_LANES) {
+        f32x16 t = f32x16_max(f32x16_load(max + i), f32x16_load(max + g->width + i));
+        t = f32x16_mul(t, ch);
+        f32x16 old = f32x16_load(M + i);
+        f32x16 new = f32x16_max(old, f32x16_sub(f32x16_add(t, magic), magic));
+        f32x16_store(g->shrink + i, shrink_of(old, new));
+        f32x16_store(M + i, new);
+        f32x16_store(T + i, f32x16_max(f32x16_load(T + i), t));
+    }
+}
+
+/* ---- Phase 3: weights ----------------------------------------------------------------------------------- */
+
+/* Sums over the keys of one lane of docs/arithmetic.md: of weights, and of u, which shows whether a score is
+ * NaN. (A sum of +inf and -inf cries wolf: such a chunk goes to the reference as well.) */
+typedef struct sums {
+    f32x16 e, u;
+} sums;
+
+/* Turns n vectors of scores, `step` floats apart, into weights. */
+RDK_INLINE sums weigh(float *s, int step, f32x16 ch, f32x16 magic, int n, sums of) {
+    f32x16 x[F32X16_IN_FLIGHT], u[F32X16_IN_FLIGHT], f[F32X16_IN_FLIGHT];
+    EACH x[v] = f32x16_load(s + v * step);
+    rdk_split(ch, magic, x, u, f, n);
+    EACH of.u = f32x16_add(of.u, u[v]);
+    rdk_weights(u, f, x, n);
+    EACH f32x16_store(s + v * step, x[v]);
+    EACH of.e = f32x16_add(of.e, x[v]);
+    return of;
+}
+
+/* What comes of a block's weights, for all rows of a group. */
+typedef struct weighed {
+    float
+        lanes[RDK_LANES * TILE_GROUP + RDK_LANES]; /* [lane][row]: the sums of docs/arithmetic.md */
+    float u[2 * TILE_GROUP];                       /* all rows twice: NaN if a score is */
+    bool has_nan;
+} weighed;
+
+/* All scores of a block relative to M. */
+static void weigh_block(const walk *w, const block *b, const group *g, const float *M,
+                        weighed *to) {
+    int from = b->lo / RDK_LANES, end = round_up(g->hi, RDK_LANES) / RDK_LANES;
+    int step = RDK_LANES * g->width;
+    f32x16 ch = f32x16_set1(w->ch), all_u = f32x16_set1(0);
+    for (int i = 0; i < 2 * g->width; i += RDK_LANES) {
+        f32x16 magic = f32x16_sub(f32x16_set1(RDK_MAGIC), f32x16_load(M + i)), u = f32x16_set1(0);
+        for (int pair = 0; pair < RDK_LANES / 2; pair++) {
+            float *s = w->scores + 2 * pair * g->width + i;
+            sums of = {f32x16_set1(0), u};
+            int k = from;
+            for (; k + F32X16_IN_FLIGHT <= end; k += F32X16_IN_FLIGHT)
+                of = weigh(s + k * step, step, ch, magic, F32X16_IN_FLIGHT, of);
+            for (; k < end; k++)
+                of = weigh(s + k * step, step, ch, magic, 1, of);
+            f32x16_store(to->lanes + 2 * pair * g->width + i, of.e);
+            u = of.u;
+        }
+        f32x16_store(to->u + i, u);
+        all_u = f32x16_add(all_u, u);
+    }
+    to->has_nan = f32x16_has_nan(all_u);
+}
+
+/* The double of lane i of eight rows. */
+RDK_INLINE f64x8 lane_of(const float *lanes, int width, int i) {
+    return f64x8_low(f32x16_load(lanes + i * width));
+}
+
+RDK_INLINE f64x8 fold_2(const float *lanes, int width, int i) {
+    return f64x8_add(lane_of(lanes, width, i), lane_of(lanes, width, i + 8));
+}
+
+RDK_INLINE f64x8 fold_4(const float *lanes, int width, int i) {
+    return f64x8_add(fold_2(lanes, width, i), fold_2(lanes, width, i + 4));
+}
+
+RDK_INLINE f64x8 fold_8(const float *lanes, int width, int i) {
+    return f64x8_add(fold_4(lanes, width, i), fold_4(lanes, width, i + 2));
+}
+
+static void note_nan(const walk *w, const group *g, const weighed *by) {
+    for (int i = 0; i < g->count; i++)
+        if (isnan(by->u[i]) || isnan(by->u[g->width + i]))
+            w->rows[g->first + i].chunk_is_odd = true;
+}
+
+static void weigh_group(const walk *w, const block *b, const group *g) {
+    weighed of;
+    double *l = w->l + g->first;
+    weigh_block(w, b, g, w->M + 2 * g->first, &of);
+    if (of.has_nan)
+        note_nan(w, g, &of);
+    for (int i = 0; i < g->width; i += 8) {
+        f64x8 sum = f64x8_add(fold_8(of.lanes + i, g->width, 0), fold_8(of.lanes + i, g->width, 1));
+        f64x8 shrink = f64x8_low(f32x16_load(g->shrink + i));
+        f64x8_store(l + i, f64x8_add(f64x8_mul(f64x8_load(l + i), shrink), sum));
+    }
+}
+
+/* ---- Phase 4: values ------------------------------------------------------------------------------------ */
+
+/* Brings the values of all lanes together in strips, from column `first` on. */
+static void pack_values(const walk *w, const unit *u, const block *b, int64_t first) {
+    int64_t whole = w->d->d_v / RDK_LANES * RDK_LANES;
+    for (int lane = b->lo; lane < b->hi; lane++) {
+        const char *v = value_at(w, u, b->base + lane);
+        for (int64_t c = first; c < w->width; c += RDK_LANES) {
+            int64_t strip = c / TILE_STRIP * TILE_STRIP;
+            int64_t columns = least(TILE_STRIP, w->width - strip);
+            float *to = w->values + strip * RDK_BLOCK + lane * columns + (c - strip);
+            f32x16_store(to, c < whole ? f32x16_load(v + c * 4)
+                                       : f32x16_load_first(v + c * 4, (int)(w->d->d_v - c)));
+        }
+    }
+}
+
+/* Adds lanes `lane` ... end - 1 to columns c ... c_end - 1; t has b and b_step for lane and c. Rows go in
+ * bands of nearly equal height: 8 rows are 4 and 4, not 6 and 2. */
+static void add_values(const walk *w, const block *b, const group *g, tile t, int lane, int end,
+                       int64_t c, int64_t c_end, const float *shrink) {
+    int bands = (g->count + TILE_QUERIES - 1) / TILE_QUERIES;
+    const char *values = t.b;
+    t.a_row = 4;
+    t.a_step = g->width * 4;
+    t.c_row = w->width;
+    for (int i = 0, first = 0, after; i < bands; i++, first = after) {
+        after = g->count * (i + 1) / bands;
+        t.steps = least(end, seen_end(b, &w->rows[g->first + after - 1])) - lane;
+        if (t.steps <= 0)
+            continue;
+        t.a = (const char *)(scores_of(w, g, lane) + first);
+        t.c = w->o + (g->first + first) * w->width + c;
+        t.shrink = shrink ? shrink + first : NULL;
+        int vectors = TILE_VECTORS_OF[after - first];
+        t.b = values;
+        for (int left = (int)(c_end - c) / TILE_LANES; left > 0; left -= vectors) {
+            while (vectors > left)
+                vectors /= 2;
+            TILES[after - first][vectors](&t);
+            t.b += vectors * TILE_LANES * 4;
+            t.c += vectors * TILE_LANES;
+        }
+    }
+}
+
+static tile strip_tile(const walk *w, int64_t strip, int lane, stream *next) {
+    int64_t columns = least(TILE_STRIP, w->width - strip);
+    tile t = {.b_step = columns * 4, .fetch = next};
+    t.b = (const char *)(w->values + strip * RDK_BLOCK + lane * columns);
+    return t;
+}
+
+/* From the strips. */
+static void add_packed_values(const walk *w, const block *b, const group *g, stream *next) {
+    const float *shrink = b->opens_chunk ? NULL : g->shrink;
+    for (int64_t strip = 0; strip < w->width; strip += TILE_STRIP)
+        add_values(w, b, g, strip_tile(w, strip, b->lo, next), b->lo, g->hi, strip,
+                   least(w->width, strip + TILE_STRIP), shrink);
+}
+
+/* From where they lie, but for the last columns. */
+static void add_values_in_place(const walk *w, const unit *u, const block *b, const group *g,
+                                stream *next) {
+    float one[TILE_GROUP];
+    int64_t whole = w->d->d_v / TILE_STRIP * TILE_STRIP;
+    const float *shrink = b->opens_chunk ? NULL : g->shrink;
+    for (int i = 0; i < TILE_GROUP; i++)
+        one[i] = 1;
+    if (whole < w->width)
+        pack_values(w, u, b, whole);
+    for (int lane = b->lo; lane < g->hi; lane += VALUES_AT_ONCE) {
+        int end = (int)least(g->hi, lane + VALUES_AT_ONCE);
+        tile t = {.b = value_at(w, u, b->base + lane), .b_step = w->d->v.row_stride * 4};
+        t.fetch = next;
+        if (whole)
+            add_values(w, b, g, t, lane, end, 0, whole, shrink);
+        if (whole < w->width)
+            add_values(w, b, g, strip_tile(w, whole, lane, next), lane, end, whole, w->width,
+                       shrink);
+        shrink = one;
+    }
+}
+
+/* ---- One block of keys ---------------------------------------------------------------------------------- */
+
+/* The groups of a unit are as equal as whole vectors allow: 32 rows are 16 and 16, not 24 and 8. */
+static group group_at(const unit *u, int i, int groups) {
+    int64_t parts = (u->count + QUANTUM - 1) / QUANTUM;
+    int64_t first = parts * i / groups * QUANTUM, end = parts * (i + 1) / groups * QUANTUM;
+    group g = {.first = u->first + first, .width = (int)(end - first)};
+    g.count = (int)(least(end, u->count) - first);
+    return g;
+}
+
+static int groups_of(const unit *u) {
+    return (int)((u->count + TILE_GROUP - 1) / TILE_GROUP);
+}
+
+static void note_padding(const walk *w, const block *b, const group *g) {
+    for (int i = 0; i < g->count; i++) {
+        rdk_row *r = &w->rows[g->first + i];
+        r->padded = r->padded || seen_end(b, r) < g->hi;
+    }
 }
 
 static void attend(const walk *w, const unit *u, block b, ahead next) {
-    int64_t skip = first_that_sees(w, u, &b), rows = u->count - skip;
-    group g = {.first = u->first + skip};
-    if (!rows)
-        return;
-    b.hi = seen_end(&b, &w->rows[u->first + u->count - 1]);
-    if (rows <= RDK_GROUP) {
-        g.count = (int)rows;
-        attend_alone(w, u, &b, &g, &next);
-        return;
-    }
-    for (int panel = b.lo / RDK_LANES; panel * RDK_LANES < b.hi; panel++)
-        pack_keys(w, u, &b, panel, w->keys + panel * w->d->d_qk * RDK_LANES);
-    pack_values(w, u, &b, 0);
-    for (; rows > 0; rows -= g.count, g.first += g.count) {
-        g.count = rows > RDK_GROUP + TILE_ROWS / 2 ? RDK_GROUP
-                                                   : (int)(rows > RDK_GROUP ? rows / 2 : rows);
-        attend_group(w, u, &b, &g, &next);
+    int groups = groups_of(u);
+    stream values = values_from(w, u->v, b.base + b.lo, b.hi - b.lo);
+    bool packed = false;
+    for (int i = 0; i < groups; i++) {
+        group g = group_at(u, i, groups);
+        g.hi = seen_end(&b, &w->rows[g.first + g.count - 1]);
+        if (g.hi <= b.lo)
+            continue;
+        if (groups > 1 && !packed)
+            pack_values(w, u, &b, 0);
+        packed = groups > 1;
+        score_group(w, u, &b, &g, packed ? &next.keys : &values);
+        if (b.lo % RDK_LANES || g.hi % RDK_LANES || seen_end(&b, &w->rows[g.first]) < g.hi) {
+            hide_unseen(w, &b, &g);
+            note_padding(w, &b, &g);
+        }
+        find_references(w, &b, &g);
+        weigh_group(w, &b, &g);
+        if (packed)
+            add_packed_values(w, &b, &g, &next.values);
+        else
+            add_values_in_place(w, u, &b, &g, &next.keys);
     }
 }
 
 /* ---- Chunks ----------------------------------------------------------------------------------------------- */
 
-static void open_chunk(rdk_row *r) {
-    r->chunk_l = 0;
-    r->chunk_M = -RDK_HOT;
-    r->chunk_T = -INFINITY;
-    r->chunk_is_odd = r->padded = false;
+static void open_chunk(const walk *w, int64_t rows) {
+    for (int64_t i = 0; i < 2 * rows; i++) {
+        w->M[i] = -RDK_HOT;
+        w->T[i] = -INFINITY;
+    }
+    for (int64_t i = 0; i < rows; i++) {
+        w->l[i] = 0;
+        w->rows[i].chunk_is_odd = w->rows[i].padded = false;
+    }
 }
 
 static bool has_nan(const float *o, int64_t width) {
@@ -441,15 +447,19 @@ static bool has_nan(const float *o, int64_t width) {
     return f32x16_has_nan(sum);
 }
 
-/* What the float path of the tiles cannot do, by the reference; gives the state's M. */
-static double redo_chunk(const walk *w, rdk_row *r, float *o, int64_t chunk) {
+/* The state of a row's sums over one chunk, but for o. */
+typedef struct closed {
+    double M, l;
+} closed;
+
+/* What the float path of the tiles cannot do, by the reference. */
+static closed redo_chunk(const walk *w, rdk_row *r, float *o, int64_t chunk) {
     rdk_query q = rdk_attention_query(w->d, r->batch, r->head, r->query);
     rdk_state s;
     rdk_attention_chunk_scalar(&q, chunk, &s);
     memcpy(o, s.o, (size_t)w->d->d_v * sizeof *o);
-    r->chunk_l = s.l;
     r->cold = r->cold || s.cold;
-    return s.M;
+    return (closed){s.M, s.l};
 }
 
 RDK_INLINE void fold_sums(float *total, const float *o, int64_t width, float r, float r_chunk) {
@@ -459,27 +469,37 @@ RDK_INLINE void fold_sums(float *total, const float *o, int64_t width, float r, 
                                            f32x16_mul(f32x16_load(o + c), b)));
 }
 
-static void close_chunk(const walk *w, int64_t row, int64_t chunk, bool is_last) {
+/* Row `row`, whose M and T stand at `at`. */
+static void close_chunk(const walk *w, int64_t row, int64_t at, int64_t chunk, bool is_last) {
     rdk_row *r = &w->rows[row];
-    float *o = w->o + row * w->width, *total = w->total + row * w->width;
-    bool cold = r->chunk_T > -INFINITY && r->chunk_T < -RDK_HOT;
-    double M = r->chunk_l == 0 ? -INFINITY : r->chunk_M;
+    float *o = w->o + row * w->width, *total = w->total + row * w->width, T = w->T[at];
+    bool cold = T > RDK_HOT || (T > -INFINITY && T < -RDK_HOT);
+    closed c = {w->l[row] == 0 ? -INFINITY : w->M[at], w->l[row]};
     if (cold || r->chunk_is_odd || (r->padded && has_nan(o, w->width)))
-        M = redo_chunk(w, r, o, chunk);
-    if (!r->has_total && is_last) { /* it stays where it is */
-        r->M = M;
-        r->l = r->chunk_l;
-    } else if (!r->has_total) {
-        memcpy(total, o, (size_t)w->width * sizeof *o);
-        r->M = M;
-        r->l = r->chunk_l;
-        r->has_total = true;
-    } else {
-        double larger = M > r->M ? M : r->M;
-        float a = rdk_rescale(r->M, larger), b = rdk_rescale(M, larger);
-        fold_sums(total, o, w->width, a, b);
-        r->l = r->l * a + r->chunk_l * b;
-        r->M = larger;
+        c = redo_chunk(w, r, o, chunk);
+    if (!r->has_total) {
+        r->M = c.M;
+        r->l = c.l;
+        r->has_total = !is_last; /* the last may stay where it is */
+        if (r->has_total)
+            memcpy(total, o, (size_t)w->width * sizeof *o);
+        return;
+    }
+    double larger = c.M > r->M ? c.M : r->M;
+    float a = rdk_rescale(r->M, larger), b = rdk_rescale(c.M, larger);
+    fold_sums(total, o, w->width, a, b);
+    r->l = r->l * a + c.l * b;
+    r->M = larger;
+}
+
+static void close_chunks(const walk *w, const unit *u, int64_t first_key, int64_t chunk,
+                         bool is_last) {
+    int groups = groups_of(u);
+    for (int i = 0; i < groups; i++) {
+        group g = group_at(u, i, groups);
+        for (int k = 0; k < g.count; k++)
+            if (w->rows[g.first + k].visible > first_key)
+                close_chunk(w, g.first + k, 2 * g.first + k, chunk, is_last);
     }
 }
 
@@ -537,33 +557,37 @@ static bool has_plain_weights(const rdk_row *r) {
     return r->l > 0 && !r->cold;
 }
 
-static void write_weights_of_group(const walk *w, const unit *u, const block *b, group *g) {
-    int from = b->lo / RDK_LANES * RDK_LANES;
-    stream none = {.left = 0};
-    split_into_bands(w, b, g);
-    score_alone(w, u, b, g, &none);
-    for (int i = 0; i < g->count; i++) {
-        const rdk_row *r = &w->rows[g->first + i];
-        float *s = scores_of(w, i);
-        int hi = seen_end(b, r), to = (hi + RDK_LANES - 1) / RDK_LANES * RDK_LANES;
-        if (!has_plain_weights(r))
-            continue;
-        hide(s, from, b->lo, hi, to);
-        weigh_row(s, w->ch, (float)r->M, from, to);
-        write_products(weights_of(w, r) + (b->base + b->lo) * 4, s + b->lo, hi - b->lo,
-                       (float)(1 / r->l));
-    }
+static void write_weights_of_row(const walk *w, const block *b, const group *g, int i) {
+    const rdk_row *r = &w->rows[g->first + i];
+    float row[RDK_BLOCK];
+    int hi = seen_end(b, r);
+    if (!has_plain_weights(r) || hi <= b->lo)
+        return;
+    for (int lane = b->lo; lane < hi; lane++)
+        row[lane] = scores_of(w, g, lane)[i];
+    write_products(weights_of(w, r) + (b->base + b->lo) * 4, row + b->lo, hi - b->lo,
+                   (float)(1 / r->l));
 }
 
 static void write_weights_of_block(const walk *w, const unit *u, block b) {
-    group g;
-    int64_t i = first_that_sees(w, u, &b);
-    for (; i < u->count; i += g.count) {
-        block part = b;
-        g.first = u->first + i;
-        g.count = (int)least(RDK_GROUP, u->count - i);
-        part.hi = seen_end(&b, &w->rows[g.first + g.count - 1]);
-        write_weights_of_group(w, u, &part, &g);
+    float M[2 * TILE_GROUP];
+    weighed of;
+    stream none = {.left = 0};
+    int groups = groups_of(u);
+    for (int n = 0; n < groups; n++) {
+        group g = group_at(u, n, groups);
+        g.hi = seen_end(&b, &w->rows[g.first + g.count - 1]);
+        if (g.hi <= b.lo)
+            continue;
+        for (int i = 0; i < g.width; i++) {
+            const rdk_row *r = &w->rows[g.first + i];
+            M[i] = M[g.width + i] = i < g.count && has_plain_weights(r) ? (float)r->M : 0;
+        }
+        score_group(w, u, &b, &g, &none);
+        hide_unseen(w, &b, &g);
+        weigh_block(w, &b, &g, M, &of);
+        for (int i = 0; i < g.count; i++)
+            write_weights_of_row(w, &b, &g, i);
     }
 }
 
@@ -605,34 +629,33 @@ static int64_t most_visible(const walk *w, const unit *u) {
 }
 
 static void attend_to_all(const walk *w, const unit *units, int count) {
-    int64_t rows = units[count - 1].first + units[count - 1].count;
+    int64_t rows = round_up((int)(units[count - 1].first + units[count - 1].count), QUANTUM);
     int64_t end = w->d->key_pos0 + most_visible(w, &units[0]), position = w->d->key_pos0;
     while (position < end) {
         int64_t chunk = position / RDK_CHUNK, chunk_first = position - w->d->key_pos0;
         int64_t chunk_end = least(end, (chunk + 1) * RDK_CHUNK);
-        for (int64_t r = 0; r < rows; r++)
-            open_chunk(&w->rows[r]);
+        open_chunk(w, rows);
         while (position < chunk_end) {
             block b = block_at(w, position, chunk_end);
             for (int i = 0; i < count; i++)
                 attend(w, &units[i], b, after(w, units, count, i, &b));
             position = w->d->key_pos0 + b.base + b.hi;
         }
-        for (int64_t r = 0; r < rows; r++)
-            if (w->rows[r].visible > chunk_first)
-                close_chunk(w, r, chunk, position == end);
+        for (int i = 0; i < count; i++)
+            close_chunks(w, &units[i], chunk_first, chunk, position == end);
     }
 }
 
 static void write_all(const walk *w, const unit *units, int count) {
-    int64_t rows = units[count - 1].first + units[count - 1].count;
     int64_t end = w->d->key_pos0 + most_visible(w, &units[0]), position = w->d->key_pos0;
-    for (int64_t r = 0; r < rows; r++)
-        write_row(w, r);
+    for (int i = 0; i < count; i++)
+        for (int64_t r = 0; r < units[i].count; r++)
+            write_row(w, units[i].first + r);
     if (!w->d->weights.data)
         return;
-    for (int64_t r = 0; r < rows; r++)
-        write_other_weights(w, &w->rows[r]);
+    for (int i = 0; i < count; i++)
+        for (int64_t r = 0; r < units[i].count; r++)
+            write_other_weights(w, &w->rows[units[i].first + r]);
     while (position < end) {
         block b = block_at(w, position, end);
         for (int i = 0; i < count; i++)
@@ -641,17 +664,23 @@ static void write_all(const walk *w, const unit *units, int count) {
     }
 }
 
-/* Queries go into the scratch: contiguous, and negated where the scale is negative, so that the largest
- * score has the largest weight. */
-static void enter_query(const walk *w, int64_t row, const rdk_row *r) {
-    const char *from = rdk_const_view_row(&w->d->q, r->batch, r->head, r->query);
-    float *to = w->q + row * w->q_step;
-    int64_t c = 0, d = w->d->d_qk;
-    f32x16 sign = f32x16_set1(w->scale.ch < 0 ? -1 : 1);
-    for (; c + RDK_LANES <= d; c += RDK_LANES)
-        f32x16_store(to + c, f32x16_mul(f32x16_load(from + c * 4), sign));
-    if (c < d)
-        f32x16_store(to + c, f32x16_mul(f32x16_load_first(from + c * 4, (int)(d - c)), sign));
+/* The queries of a group side by side, and zeros where there is none; negated where the scale is negative,
+ * so that the largest score has the largest weight. */
+static void enter_queries(const walk *w, const group *g) {
+    static const float NONE[RDK_MAX_HEAD_DIM];
+    float *q = w->q + g->first * w->d->d_qk;
+    for (int i = 0; i < g->width; i += TILE_LANES) {
+        const char *from[TILE_LANES];
+        for (int k = 0; k < TILE_LANES; k++) {
+            const rdk_row *r = &w->rows[g->first + i + k];
+            from[k] = i + k < g->count ? rdk_const_view_row(&w->d->q, r->batch, r->head, r->query)
+                                       : (const char *)NONE;
+        }
+        pack_rows(q + i, g->width, from, w->d->d_qk);
+    }
+    if (w->scale.ch < 0)
+        for (int64_t i = 0; i < g->width * w->d->d_qk; i++)
+            q[i] = -q[i];
 }
 
 /* Rows first ... first + count - 1 of a key/value head: heads of the group within queries, so that a row
@@ -668,7 +697,11 @@ static void enter_unit(const walk *w, unit *u, int64_t batch, int64_t kv_head, i
         r->head = kv_head * w->group + (first + i) % w->group;
         r->query = (first + i) / w->group;
         r->visible = rdk_attention_visible(w->d, r->query);
-        enter_query(w, u->first + i, r);
+    }
+    int groups = groups_of(u);
+    for (int i = 0; i < groups; i++) {
+        group g = group_at(u, i, groups);
+        enter_queries(w, &g);
     }
 }
 
@@ -688,10 +721,10 @@ static void attend_with_head(const walk *w, int64_t batch, int64_t kv_head) {
 /* Several heads in step, each with a few rows: for keys that lie [position][head], so that memory is read
  * in order. */
 static void attend_with_heads(const walk *w, int64_t batch, int64_t kv_head, int count) {
-    unit units[MAX_UNITS];
+    unit units[MAX_UNITS] = {{.count = 0}};
     int64_t rows = w->group * w->d->q_len;
     for (int i = 0; i < count; i++) {
-        units[i].first = i * rows;
+        units[i].first = i * round_up((int)rows, QUANTUM);
         units[i].count = rows;
         enter_unit(w, &units[i], batch, kv_head + i, 0);
     }
@@ -702,9 +735,9 @@ static void attend_with_heads(const walk *w, int64_t batch, int64_t kv_head, int
 static int64_t heads_in_step(const walk *w) {
     int64_t rows = w->group * w->d->q_len;
     bool heads_within_positions = w->d->k.head_stride < w->d->k.row_stride;
-    if (rows > RDK_GROUP || !heads_within_positions)
+    if (rows > TILE_GROUP || !heads_within_positions)
         return 1;
-    return least(MAX_UNITS, w->max_rows / rows);
+    return least(MAX_UNITS, w->max_rows / round_up((int)rows, QUANTUM));
 }
 
 static char *take(char **scratch, size_t bytes) {
@@ -718,15 +751,16 @@ static walk begin(const rdk_attention_desc *d) {
     char *free = (char *)d->scratch + (-(uintptr_t)d->scratch % RDK_ALIGN);
     walk w = {.d = d, .scale = rdk_attention_scale(d), .group = d->q_heads / d->kv_heads};
     w.ch = fabsf(w.scale.ch);
-    w.q_step = rdk_whole_lanes(d->d_qk);
     w.width = rdk_whole_lanes(d->d_v);
     w.max_rows = s.rows;
     w.q = (float *)(void *)take(&free, (size_t)s.q * 4);
     w.o = (float *)(void *)take(&free, (size_t)s.o * 4);
     w.total = (float *)(void *)take(&free, (size_t)s.total * 4);
     w.scores = (float *)(void *)take(&free, (size_t)s.scores * 4);
-    w.keys = (float *)(void *)take(&free, (size_t)s.keys * 4);
     w.values = (float *)(void *)take(&free, (size_t)s.values * 4);
+    w.M = (float *)(void *)take(&free, (size_t)s.M * 4);
+    w.T = (float *)(void *)take(&free, (size_t)s.T * 4);
+    w.l = (double *)(void *)take(&free, (size_t)s.l * 8);
     w.rows = (rdk_row *)(void *)take(&free, (size_t)s.rows * sizeof *w.rows);
     return w;
 }

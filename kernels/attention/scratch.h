@@ -7,9 +7,9 @@
 #include "kernels/contract.h"
 
 enum {
-    RDK_GROUP = 24,                /* rows whose scores of one block of keys lie in L1 together */
+    RDK_GROUP = 48,                /* rows whose scores of one block of keys lie in L1, at most */
     RDK_STATE_FLOATS = 208 * 1024, /* of queries and sums, roughly, so that they stay in L2 */
-    RDK_MAX_ROWS = 22 * RDK_GROUP, /* that are worked on at once */
+    RDK_MAX_ROWS = 11 * RDK_GROUP, /* that are worked on at once */
     RDK_ALIGN = 64,                /* bytes */
 };
 
@@ -18,10 +18,7 @@ typedef struct rdk_row {
     int64_t batch, head, query;
     int64_t visible;
     double M, l;       /* of the closed chunks */
-    double chunk_l;    /* of the open one, relative to chunk_M */
-    float chunk_M;     /* an integer */
-    float chunk_T;     /* its largest logit so far, base 2 */
-    bool chunk_is_odd; /* it needs the reference */
+    bool chunk_is_odd; /* the open one needs the reference */
     bool padded;       /* it gave weight +0 to a key that is not visible */
     bool cold;         /* a closed chunk was */
     bool has_total;    /* the closed chunks' o lies in `total`; else in `o` */
@@ -38,23 +35,26 @@ static inline int64_t rdk_attention_rows(int64_t d_qk, int64_t d_v) {
     return rows < RDK_GROUP ? RDK_GROUP : rows > RDK_MAX_ROWS ? RDK_MAX_ROWS : rows;
 }
 
-/* The parts of the scratch, in floats, each of whole cache lines. */
+/* The parts of the scratch: how many floats, doubles, rows each has. All but the last are whole cache
+ * lines. */
 typedef struct rdk_scratch {
     int64_t rows;
-    int64_t q, o, total, scores, keys, values; /* how many floats each has */
+    int64_t q, o, total, scores, values, M, T; /* floats */
+    int64_t l;                                 /* doubles */
     size_t bytes;
 } rdk_scratch;
 
 static inline rdk_scratch rdk_attention_scratch_parts(int64_t d_qk, int64_t d_v) {
     rdk_scratch s = {.rows = rdk_attention_rows(d_qk, d_v)};
     int64_t width = rdk_whole_lanes(d_v);
-    s.q = s.rows * rdk_whole_lanes(d_qk);
+    s.q = s.rows * d_qk;
     s.o = s.total = s.rows * width;
     s.scores = RDK_GROUP * RDK_BLOCK;
-    s.keys = RDK_BLOCK * d_qk;    /* panels */
-    s.values = RDK_BLOCK * width; /* strips */
-    s.bytes = (size_t)(s.q + s.o + s.total + s.scores + s.keys + s.values) * sizeof(float) +
-              (size_t)s.rows * sizeof(rdk_row) + RDK_ALIGN;
+    s.values = RDK_BLOCK * width;
+    s.M = s.T = 2 * s.rows; /* twice for each row */
+    s.l = s.rows;
+    s.bytes = (size_t)(s.q + s.o + s.total + s.scores + s.values + s.M + s.T) * sizeof(float) +
+              (size_t)s.l * sizeof(double) + (size_t)s.rows * sizeof(rdk_row) + RDK_ALIGN;
     return s;
 }
 

@@ -1,10 +1,8 @@
-/* What a register tile computes, for every ISA: a few rows of a small matrix product.
+/* What a register tile computes, for every ISA: a few rows of a small matrix product,
  *
  *     c[r][i] (+)= sum over s of a[r][s] * b[s][i]        in ascending order of s, one fma each
  *
- * for `rows` rows and `panels` panels of 16 columns. Scores: a = queries, b = keys in panels. Output:
- * a = weights, b = values. Each ISA's tile_<isa>.h gives its shapes, TILES[rows][log2(panels)], how many panels
- * a tile of so many rows takes at once, TILE_PANELS_OF[rows], and the transposition, pack_panel(). */
+ * Scores: rows are keys, and a column for each query. Output: rows are queries, a their weights, b values. */
 #ifndef RDK_TILE_H
 #define RDK_TILE_H
 
@@ -48,12 +46,12 @@ RDK_INLINE void stream_fetch(stream *s) {
 }
 
 typedef struct tile {
-    const float *a;
-    int64_t a_step; /* floats from row to row; along a row they are contiguous */
+    const char *a;
+    int64_t a_row, a_step; /* bytes from row to row, and from step to step */
     const char *b;
-    int64_t b_step, b_panel; /* bytes from step to step, and from panel to panel */
+    int64_t b_step; /* bytes */
     float *c;
-    int64_t c_step; /* floats from row to row; panels are contiguous */
+    int64_t c_row; /* floats */
     int64_t steps;
     const float *shrink; /* NULL: c begins at +0; else c[r] is first multiplied with shrink[r] */
     stream *fetch;       /* NULL, or what to fetch meanwhile, one line a step */

@@ -1,4 +1,4 @@
-/* Register tiles on AVX2: 12 of the 16 registers are sums, two hold a step of b, one an element of a. */
+/* Register tiles on AVX2: 12 of the 16 registers are sums, up to three hold a step of b, one an element of a. */
 #ifndef RDK_TILE_AVX2_H
 #define RDK_TILE_AVX2_H
 
@@ -7,15 +7,19 @@
 #include "kernels/attention/tile.h"
 
 enum {
-    TILE_ROWS = 6,
-    TILE_PANELS = 4, /* the most panels that a tile takes at once */
+    TILE_ROWS = 8,
+    TILE_VECTORS = 8,
     TILE_LANES = 8,
-    TILE_SHAPES = 3, /* 1, 2 or 4 panels */
+    TILE_GROUP = 24, /* queries that share one pass over the keys */
+    TILE_STRIP = 16, /* columns of values that are brought together */
 };
 
-/* How many panels a tile of so many rows takes at once: an fma waits four cycles for the one before in
- * its chain, and two begin in each cycle, so eight chains must be in flight. */
-static const int TILE_PANELS_OF[TILE_ROWS + 1] = {0, 4, 2, 2, 1, 1, 1};
+/* Scores: keys at once, by vectors of queries. Output: the most queries, and vectors of columns at once by
+ * queries. The reason: an fma waits four cycles for the one before in its chain, and two begin in each cycle, so eight chains
+ * or more must be in flight. */
+static const int TILE_KEYS_OF[] = {0, 8, 6, 4};
+enum { TILE_QUERIES = 6 };
+static const int TILE_VECTORS_OF[TILE_QUERIES + 1] = {0, 8, 4, 4, 2, 2, 2};
 
 typedef __m256 tile_vec;
 
@@ -23,16 +27,18 @@ RDK_INLINE tile_vec tile_zero(void) {
     return _mm256_setzero_ps();
 }
 
-RDK_INLINE tile_vec tile_load(const float *p) {
-    return _mm256_loadu_ps(p);
+RDK_INLINE tile_vec tile_load(const void *p) {
+    return _mm256_loadu_ps((const float *)p);
 }
 
 RDK_INLINE void tile_store(float *p, tile_vec v) {
     _mm256_storeu_ps(p, v);
 }
 
-RDK_INLINE tile_vec tile_splat(const float *p) {
-    return _mm256_broadcast_ss(p);
+RDK_INLINE tile_vec tile_splat(const void *p) {
+    float x;
+    memcpy(&x, p, sizeof x);
+    return _mm256_set1_ps(x);
 }
 
 RDK_INLINE tile_vec tile_mul(tile_vec x, tile_vec y) {
@@ -46,25 +52,39 @@ RDK_INLINE tile_vec tile_fma(tile_vec x, tile_vec y, tile_vec z) {
 #include "kernels/attention/tile_body.h"
 
 TILE(1, 1)
-TILE(1, 2)
-TILE(1, 4)
 TILE(2, 1)
-TILE(2, 2)
 TILE(3, 1)
-TILE(3, 2)
 TILE(4, 1)
 TILE(5, 1)
 TILE(6, 1)
+TILE(7, 1)
+TILE(8, 1)
+TILE(1, 2)
+TILE(2, 2)
+TILE(3, 2)
+TILE(4, 2)
+TILE(5, 2)
+TILE(6, 2)
+TILE(1, 3)
+TILE(2, 3)
+TILE(3, 3)
+TILE(4, 3)
+TILE(1, 4)
+TILE(2, 4)
+TILE(3, 4)
+TILE(1, 8)
 #undef TILE
 
-static tile_function *const TILES[TILE_ROWS + 1][TILE_SHAPES] = {
-    {0},
-    {tile_1x1, tile_1x2, tile_1x4},
-    {tile_2x1, tile_2x2},
-    {tile_3x1, tile_3x2},
-    {tile_4x1},
-    {tile_5x1},
-    {tile_6x1},
+/* By rows and vectors; NULL where there is no such shape. */
+static tile_function *const TILES[TILE_ROWS + 1][TILE_VECTORS + 1] = {
+    [1] = {[1] = tile_1x1, [2] = tile_1x2, [3] = tile_1x3, [4] = tile_1x4, [8] = tile_1x8},
+    [2] = {[1] = tile_2x1, [2] = tile_2x2, [3] = tile_2x3, [4] = tile_2x4},
+    [3] = {[1] = tile_3x1, [2] = tile_3x2, [3] = tile_3x3, [4] = tile_3x4},
+    [4] = {[1] = tile_4x1, [2] = tile_4x2, [3] = tile_4x3},
+    [5] = {[1] = tile_5x1, [2] = tile_5x2},
+    [6] = {[1] = tile_6x1, [2] = tile_6x2},
+    [7] = {[1] = tile_7x1},
+    [8] = {[1] = tile_8x1},
 };
 
 /* Transposes eight rows of eight in registers. */
@@ -89,33 +109,30 @@ RDK_INLINE void transpose_8x8(__m256 m[8]) {
     }
 }
 
-RDK_INLINE void pack_8_keys(float *panel, const char *const key[8], int64_t c, int n) {
+RDK_INLINE void pack_columns(float *to, int64_t step, const char *const row[TILE_LANES], int64_t c,
+                             int n) {
     static const int32_t FIRST[16] = {-1, -1, -1, -1, -1, -1, -1, -1};
     __m256i first = _mm256_loadu_si256((const __m256i *)(FIRST + 8 - n));
     __m256 m[8];
     RDK_UNROLL
     for (int i = 0; i < 8; i++) {
-        const float *from = (const float *)key[i] + c;
+        const float *from = (const float *)(const void *)(row[i] + c * 4);
         m[i] = n == 8 ? _mm256_loadu_ps(from) : _mm256_maskload_ps(from, first);
     }
     transpose_8x8(m);
     RDK_UNROLL
     for (int i = 0; i < 8; i++)
         if (i < n)
-            _mm256_store_ps(panel + (c + i) * RDK_LANES, m[i]);
+            _mm256_storeu_ps(to + (c + i) * step, m[i]);
 }
 
-/* Sixteen keys of d floats, anywhere, to one panel: panel[c][i] = key i, element c. */
-static void pack_panel(float *panel, const char *const key[RDK_LANES], int64_t d) {
+/* TILE_LANES rows of d floats, anywhere, side by side: to[c * step + i] = row i, element c. */
+static void pack_rows(float *to, int64_t step, const char *const row[TILE_LANES], int64_t d) {
     int64_t c = 0;
-    for (; c + 8 <= d; c += 8) {
-        pack_8_keys(panel, key, c, 8);
-        pack_8_keys(panel + 8, key + 8, c, 8);
-    }
-    if (c < d) {
-        pack_8_keys(panel, key, c, (int)(d - c));
-        pack_8_keys(panel + 8, key + 8, c, (int)(d - c));
-    }
+    for (; c + TILE_LANES <= d; c += TILE_LANES)
+        pack_columns(to, step, row, c, TILE_LANES);
+    if (c < d)
+        pack_columns(to, step, row, c, (int)(d - c));
 }
 
 #endif

@@ -1,4 +1,4 @@
-/* Register tiles on AVX-512: 24 of the 32 registers are sums, two hold a step of b, one an element of a. */
+/* Register tiles on AVX-512: 24 of the 32 registers are sums, up to three hold a step of b, one an element of a. */
 #ifndef RDK_TILE_AVX512_H
 #define RDK_TILE_AVX512_H
 
@@ -8,14 +8,18 @@
 
 enum {
     TILE_ROWS = 12,
-    TILE_PANELS = 8, /* the most panels that a tile takes at once */
+    TILE_VECTORS = 8,
     TILE_LANES = 16,
-    TILE_SHAPES = 4, /* 1, 2, 4 or 8 panels */
+    TILE_GROUP = 48, /* queries that share one pass over the keys */
+    TILE_STRIP = 32, /* columns of values that are brought together */
 };
 
-/* How many panels a tile of so many rows takes at once: an fma waits four cycles for the one before in
- * its chain, and two begin in each cycle, so eight chains must be in flight. */
-static const int TILE_PANELS_OF[TILE_ROWS + 1] = {0, 8, 4, 4, 4, 2, 2, 2, 2, 2, 2, 2, 2};
+/* Scores: keys at once, by vectors of queries. Output: the most queries, and vectors of columns at once by
+ * queries. The reason: an fma waits four cycles for the one before in its chain, and two begin in each cycle, so eight chains
+ * or more must be in flight. */
+static const int TILE_KEYS_OF[] = {0, 12, 12, 8};
+enum { TILE_QUERIES = 12 };
+static const int TILE_VECTORS_OF[TILE_QUERIES + 1] = {0, 8, 4, 4, 4, 4, 4, 2, 2, 2, 2, 2, 2};
 
 typedef __m512 tile_vec;
 
@@ -23,7 +27,7 @@ RDK_INLINE tile_vec tile_zero(void) {
     return _mm512_setzero_ps();
 }
 
-RDK_INLINE tile_vec tile_load(const float *p) {
+RDK_INLINE tile_vec tile_load(const void *p) {
     return _mm512_loadu_ps(p);
 }
 
@@ -31,8 +35,10 @@ RDK_INLINE void tile_store(float *p, tile_vec v) {
     _mm512_storeu_ps(p, v);
 }
 
-RDK_INLINE tile_vec tile_splat(const float *p) {
-    return _mm512_set1_ps(*p);
+RDK_INLINE tile_vec tile_splat(const void *p) {
+    float x;
+    memcpy(&x, p, sizeof x);
+    return _mm512_set1_ps(x);
 }
 
 RDK_INLINE tile_vec tile_mul(tile_vec x, tile_vec y) {
@@ -45,41 +51,61 @@ RDK_INLINE tile_vec tile_fma(tile_vec x, tile_vec y, tile_vec z) {
 
 #include "kernels/attention/tile_body.h"
 
-#define TILES_OF(rows) TILE(rows, 1) TILE(rows, 2)
-TILES_OF(1)
+TILE(1, 1)
+TILE(2, 1)
+TILE(3, 1)
+TILE(4, 1)
+TILE(5, 1)
+TILE(6, 1)
+TILE(7, 1)
+TILE(8, 1)
+TILE(9, 1)
+TILE(10, 1)
+TILE(11, 1)
+TILE(12, 1)
+TILE(1, 2)
+TILE(2, 2)
+TILE(3, 2)
+TILE(4, 2)
+TILE(5, 2)
+TILE(6, 2)
+TILE(7, 2)
+TILE(8, 2)
+TILE(9, 2)
+TILE(10, 2)
+TILE(11, 2)
+TILE(12, 2)
+TILE(1, 3)
+TILE(2, 3)
+TILE(3, 3)
+TILE(4, 3)
+TILE(5, 3)
+TILE(6, 3)
+TILE(7, 3)
+TILE(8, 3)
 TILE(1, 4)
-TILE(1, 8)
-TILES_OF(2)
 TILE(2, 4)
-TILES_OF(3)
 TILE(3, 4)
-TILES_OF(4)
 TILE(4, 4)
-TILES_OF(5)
-TILES_OF(6)
-TILES_OF(7)
-TILES_OF(8)
-TILES_OF(9)
-TILES_OF(10)
-TILES_OF(11)
-TILES_OF(12)
-#undef TILES_OF
+TILE(5, 4)
+TILE(6, 4)
+TILE(1, 8)
 #undef TILE
 
-static tile_function *const TILES[TILE_ROWS + 1][TILE_SHAPES] = {
-    {0},
-    {tile_1x1, tile_1x2, tile_1x4, tile_1x8},
-    {tile_2x1, tile_2x2, tile_2x4},
-    {tile_3x1, tile_3x2, tile_3x4},
-    {tile_4x1, tile_4x2, tile_4x4},
-    {tile_5x1, tile_5x2},
-    {tile_6x1, tile_6x2},
-    {tile_7x1, tile_7x2},
-    {tile_8x1, tile_8x2},
-    {tile_9x1, tile_9x2},
-    {tile_10x1, tile_10x2},
-    {tile_11x1, tile_11x2},
-    {tile_12x1, tile_12x2},
+/* By rows and vectors; NULL where there is no such shape. */
+static tile_function *const TILES[TILE_ROWS + 1][TILE_VECTORS + 1] = {
+    [1] = {[1] = tile_1x1, [2] = tile_1x2, [3] = tile_1x3, [4] = tile_1x4, [8] = tile_1x8},
+    [2] = {[1] = tile_2x1, [2] = tile_2x2, [3] = tile_2x3, [4] = tile_2x4},
+    [3] = {[1] = tile_3x1, [2] = tile_3x2, [3] = tile_3x3, [4] = tile_3x4},
+    [4] = {[1] = tile_4x1, [2] = tile_4x2, [3] = tile_4x3, [4] = tile_4x4},
+    [5] = {[1] = tile_5x1, [2] = tile_5x2, [3] = tile_5x3, [4] = tile_5x4},
+    [6] = {[1] = tile_6x1, [2] = tile_6x2, [3] = tile_6x3, [4] = tile_6x4},
+    [7] = {[1] = tile_7x1, [2] = tile_7x2, [3] = tile_7x3},
+    [8] = {[1] = tile_8x1, [2] = tile_8x2, [3] = tile_8x3},
+    [9] = {[1] = tile_9x1, [2] = tile_9x2},
+    [10] = {[1] = tile_10x1, [2] = tile_10x2},
+    [11] = {[1] = tile_11x1, [2] = tile_11x2},
+    [12] = {[1] = tile_12x1, [2] = tile_12x2},
 };
 
 /* Transposes sixteen rows of sixteen in registers: pairs, fours, eights, halves. */
@@ -111,27 +137,28 @@ RDK_INLINE void transpose_16x16(__m512 m[16]) {
     }
 }
 
-RDK_INLINE void pack_columns(float *panel, const char *const key[RDK_LANES], int64_t c, int n) {
+RDK_INLINE void pack_columns(float *to, int64_t step, const char *const row[TILE_LANES], int64_t c,
+                             int n) {
     __mmask16 first = (__mmask16)(0xffff >> (16 - n));
     __m512 m[16];
     RDK_UNROLL
     for (int i = 0; i < 16; i++)
-        m[i] = n == 16 ? _mm512_loadu_ps(key[i] + c * 4)
-                       : _mm512_maskz_loadu_ps(first, key[i] + c * 4);
+        m[i] = n == 16 ? _mm512_loadu_ps(row[i] + c * 4)
+                       : _mm512_maskz_loadu_ps(first, row[i] + c * 4);
     transpose_16x16(m);
     RDK_UNROLL
     for (int i = 0; i < 16; i++)
         if (i < n)
-            _mm512_storeu_ps(panel + (c + i) * RDK_LANES, m[i]);
+            _mm512_storeu_ps(to + (c + i) * step, m[i]);
 }
 
-/* Sixteen keys of d floats, anywhere, to one panel: panel[c][i] = key i, element c. */
-static void pack_panel(float *panel, const char *const key[RDK_LANES], int64_t d) {
+/* TILE_LANES rows of d floats, anywhere, side by side: to[c * step + i] = row i, element c. */
+static void pack_rows(float *to, int64_t step, const char *const row[TILE_LANES], int64_t d) {
     int64_t c = 0;
-    for (; c + 16 <= d; c += 16)
-        pack_columns(panel, key, c, 16);
+    for (; c + TILE_LANES <= d; c += TILE_LANES)
+        pack_columns(to, step, row, c, TILE_LANES);
     if (c < d)
-        pack_columns(panel, key, c, (int)(d - c));
+        pack_columns(to, step, row, c, (int)(d - c));
 }
 
 #endif

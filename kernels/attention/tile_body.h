@@ -1,30 +1,22 @@
 /* The register tile, over an ISA's own vectors. Included by tile_<isa>.h after it has defined
  *
- *     TILE_ROWS, TILE_PANELS    the most rows, and panels, of a tile
+ *     TILE_ROWS, TILE_VECTORS   the most rows, and vectors of columns, of a tile
  *     TILE_LANES                floats of a vector
- *     tile_vec, tile_load(), tile_store(), tile_splat(), tile_mul(), tile_fma()
+ *     tile_vec, tile_zero(), tile_load(), tile_store(), tile_splat(), tile_mul(), tile_fma()
  *
  * The loops over registers are unrolled here, not left to the optimiser. */
-enum { TILE_VECTORS = RDK_LANES / TILE_LANES }; /* of a panel */
-
-/* Vector i of a step of b. */
-RDK_INLINE tile_vec tile_load_b(const char *b, int64_t b_panel, int i) {
-    const char *panel = b + i / TILE_VECTORS * b_panel;
-    return tile_load((const float *)(const void *)panel + i % TILE_VECTORS * TILE_LANES);
-}
 
 /* One step: of a and b, whichever takes fewer registers is held, the other goes by. */
-RDK_INLINE void tile_step(tile_vec sum[TILE_ROWS][TILE_PANELS * TILE_VECTORS], const float *a,
-                          int64_t a_step, const char *b, int64_t b_panel, const int rows,
-                          const int vectors) {
-    tile_vec held[TILE_ROWS + TILE_PANELS * TILE_VECTORS];
+RDK_INLINE void tile_step(tile_vec sum[TILE_ROWS][TILE_VECTORS], const char *a, int64_t a_row,
+                          const char *b, const int rows, const int vectors) {
+    tile_vec held[TILE_ROWS + TILE_VECTORS];
     if (rows > vectors) {
         RDK_UNROLL
         for (int i = 0; i < vectors; i++)
-            held[i] = tile_load_b(b, b_panel, i);
+            held[i] = tile_load(b + i * TILE_LANES * 4);
         RDK_UNROLL
         for (int r = 0; r < rows; r++) {
-            tile_vec x = tile_splat(a + r * a_step);
+            tile_vec x = tile_splat(a + r * a_row);
             RDK_UNROLL
             for (int i = 0; i < vectors; i++)
                 sum[r][i] = tile_fma(x, held[i], sum[r][i]);
@@ -32,10 +24,10 @@ RDK_INLINE void tile_step(tile_vec sum[TILE_ROWS][TILE_PANELS * TILE_VECTORS], c
     } else {
         RDK_UNROLL
         for (int r = 0; r < rows; r++)
-            held[r] = tile_splat(a + r * a_step);
+            held[r] = tile_splat(a + r * a_row);
         RDK_UNROLL
         for (int i = 0; i < vectors; i++) {
-            tile_vec y = tile_load_b(b, b_panel, i);
+            tile_vec y = tile_load(b + i * TILE_LANES * 4);
             RDK_UNROLL
             for (int r = 0; r < rows; r++)
                 sum[r][i] = tile_fma(held[r], y, sum[r][i]);
@@ -43,12 +35,10 @@ RDK_INLINE void tile_step(tile_vec sum[TILE_ROWS][TILE_PANELS * TILE_VECTORS], c
     }
 }
 
-RDK_INLINE void tile_body(const tile *t, const int rows, const int panels) {
-    const int vectors = panels * TILE_VECTORS;
-    tile_vec sum[TILE_ROWS][TILE_PANELS * TILE_VECTORS];
-    const float *a = t->a;
-    const char *b = t->b;
-    const int64_t a_step = t->a_step, b_step = t->b_step, b_panel = t->b_panel;
+RDK_INLINE void tile_body(const tile *t, const int rows, const int vectors) {
+    tile_vec sum[TILE_ROWS][TILE_VECTORS];
+    const char *a = t->a, *b = t->b;
+    const int64_t a_row = t->a_row, a_step = t->a_step, b_step = t->b_step;
     int64_t steps = t->steps;
 
     RDK_UNROLL
@@ -57,30 +47,30 @@ RDK_INLINE void tile_body(const tile *t, const int rows, const int panels) {
     for (int i = 0; i < vectors; i++) {
         sum[r][i] = tile_zero();
         if (t->shrink)
-            sum[r][i] = tile_mul(tile_load(t->c + r * t->c_step + i * TILE_LANES),
+            sum[r][i] = tile_mul(tile_load(t->c + r * t->c_row + i * TILE_LANES),
                                  tile_splat(t->shrink + r));
     }
     if (t->fetch) {
         stream f = *t->fetch;
         int64_t n = stream_take(&f, steps);
         steps -= n;
-        for (; n > 0; n--, a++, b += b_step) {
-            tile_step(sum, a, a_step, b, b_panel, rows, vectors);
+        for (; n > 0; n--, a += a_step, b += b_step) {
+            tile_step(sum, a, a_row, b, rows, vectors);
             stream_fetch(&f);
         }
         *t->fetch = f;
     }
     RDK_UNROLL_4
-    for (; steps > 0; steps--, a++, b += b_step)
-        tile_step(sum, a, a_step, b, b_panel, rows, vectors);
+    for (; steps > 0; steps--, a += a_step, b += b_step)
+        tile_step(sum, a, a_row, b, rows, vectors);
     RDK_UNROLL
     for (int r = 0; r < rows; r++)
         RDK_UNROLL
     for (int i = 0; i < vectors; i++)
-        tile_store(t->c + r * t->c_step + i * TILE_LANES, sum[r][i]);
+        tile_store(t->c + r * t->c_row + i * TILE_LANES, sum[r][i]);
 }
 
-#define TILE(rows, panels)                                                                         \
-    static void tile_##rows##x##panels(const tile *t) {                                            \
-        tile_body(t, rows, panels);                                                                \
+#define TILE(rows, vectors)                                                                        \
+    static void tile_##rows##x##vectors(const tile *t) {                                           \
+        tile_body(t, rows, vectors);                                                               \
     }

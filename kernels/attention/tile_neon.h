@@ -1,4 +1,4 @@
-/* Register tiles on NEON: 24 of the 32 registers are sums, four hold a step of b, one an element of a. */
+/* Register tiles on NEON: 24 of the 32 registers are sums, up to six hold a step of b, one an element of a. */
 #ifndef RDK_TILE_NEON_H
 #define RDK_TILE_NEON_H
 
@@ -7,15 +7,19 @@
 #include "kernels/attention/tile.h"
 
 enum {
-    TILE_ROWS = 6,
-    TILE_PANELS = 4, /* the most panels that a tile takes at once */
+    TILE_ROWS = 8,
+    TILE_VECTORS = 16,
     TILE_LANES = 4,
-    TILE_SHAPES = 3, /* 1, 2 or 4 panels */
+    TILE_GROUP = 24, /* queries that share one pass over the keys */
+    TILE_STRIP = 16, /* columns of values that are brought together */
 };
 
-/* How many panels a tile of so many rows takes at once: an fma waits four cycles for the one before in
- * its chain, and up to four begin in each cycle, so sixteen chains must be in flight. */
-static const int TILE_PANELS_OF[TILE_ROWS + 1] = {0, 4, 2, 2, 1, 1, 1};
+/* Scores: keys at once, by vectors of queries. Output: the most queries, and vectors of columns at once by
+ * queries. The reason: an fma waits four cycles for the one before in its chain, and up to four begin in each cycle, so sixteen
+ * chains or more must be in flight. */
+static const int TILE_KEYS_OF[] = {0, 0, 8, 0, 6, 0, 4};
+enum { TILE_QUERIES = 6 };
+static const int TILE_VECTORS_OF[TILE_QUERIES + 1] = {0, 16, 8, 8, 4, 4, 4};
 
 typedef float32x4_t tile_vec;
 
@@ -23,16 +27,18 @@ RDK_INLINE tile_vec tile_zero(void) {
     return vdupq_n_f32(0);
 }
 
-RDK_INLINE tile_vec tile_load(const float *p) {
-    return vld1q_f32(p);
+RDK_INLINE tile_vec tile_load(const void *p) {
+    return vld1q_f32((const float *)p);
 }
 
 RDK_INLINE void tile_store(float *p, tile_vec v) {
     vst1q_f32(p, v);
 }
 
-RDK_INLINE tile_vec tile_splat(const float *p) {
-    return vdupq_n_f32(*p);
+RDK_INLINE tile_vec tile_splat(const void *p) {
+    float x;
+    memcpy(&x, p, sizeof x);
+    return vdupq_n_f32(x);
 }
 
 RDK_INLINE tile_vec tile_mul(tile_vec x, tile_vec y) {
@@ -45,29 +51,43 @@ RDK_INLINE tile_vec tile_fma(tile_vec x, tile_vec y, tile_vec z) {
 
 #include "kernels/attention/tile_body.h"
 
-TILE(1, 1)
 TILE(1, 2)
-TILE(1, 4)
-TILE(2, 1)
 TILE(2, 2)
-TILE(3, 1)
 TILE(3, 2)
-TILE(4, 1)
-TILE(5, 1)
-TILE(6, 1)
+TILE(4, 2)
+TILE(5, 2)
+TILE(6, 2)
+TILE(7, 2)
+TILE(8, 2)
+TILE(1, 4)
+TILE(2, 4)
+TILE(3, 4)
+TILE(4, 4)
+TILE(5, 4)
+TILE(6, 4)
+TILE(1, 6)
+TILE(2, 6)
+TILE(3, 6)
+TILE(4, 6)
+TILE(1, 8)
+TILE(2, 8)
+TILE(3, 8)
+TILE(1, 16)
 #undef TILE
 
-static tile_function *const TILES[TILE_ROWS + 1][TILE_SHAPES] = {
-    {0},
-    {tile_1x1, tile_1x2, tile_1x4},
-    {tile_2x1, tile_2x2},
-    {tile_3x1, tile_3x2},
-    {tile_4x1},
-    {tile_5x1},
-    {tile_6x1},
+/* By rows and vectors; NULL where there is no such shape. */
+static tile_function *const TILES[TILE_ROWS + 1][TILE_VECTORS + 1] = {
+    [1] = {[2] = tile_1x2, [4] = tile_1x4, [6] = tile_1x6, [8] = tile_1x8, [16] = tile_1x16},
+    [2] = {[2] = tile_2x2, [4] = tile_2x4, [6] = tile_2x6, [8] = tile_2x8},
+    [3] = {[2] = tile_3x2, [4] = tile_3x4, [6] = tile_3x6, [8] = tile_3x8},
+    [4] = {[2] = tile_4x2, [4] = tile_4x4, [6] = tile_4x6},
+    [5] = {[2] = tile_5x2, [4] = tile_5x4},
+    [6] = {[2] = tile_6x2, [4] = tile_6x4},
+    [7] = {[2] = tile_7x2},
+    [8] = {[2] = tile_8x2},
 };
 
-/* The transpose of four rows of four. */
+/* Transposes four rows of four in registers. */
 RDK_INLINE void transpose_4x4(float32x4_t m[4]) {
     float32x4x2_t p = vtrnq_f32(m[0], m[1]), q = vtrnq_f32(m[2], m[3]);
     m[0] = vcombine_f32(vget_low_f32(p.val[0]), vget_low_f32(q.val[0]));
@@ -76,37 +96,35 @@ RDK_INLINE void transpose_4x4(float32x4_t m[4]) {
     m[3] = vcombine_f32(vget_high_f32(p.val[1]), vget_high_f32(q.val[1]));
 }
 
-/* Up to four elements of a key; NEON has no masked loads. */
+/* Up to four elements of a row; NEON has no masked loads. */
 RDK_INLINE float32x4_t load_few(const char *p, int n) {
     float whole[4] = {0};
     if (n == 4)
-        return vld1q_f32((const float *)(const void *)p);
+        return tile_load(p);
     memcpy(whole, p, (size_t)n * sizeof whole[0]);
     return vld1q_f32(whole);
 }
 
-RDK_INLINE void pack_columns(float *panel, const char *const key[RDK_LANES], int64_t c, int n) {
+RDK_INLINE void pack_columns(float *to, int64_t step, const char *const row[TILE_LANES], int64_t c,
+                             int n) {
+    float32x4_t m[4];
     RDK_UNROLL
-    for (int k = 0; k < RDK_LANES; k += 4) {
-        float32x4_t m[4];
-        RDK_UNROLL
-        for (int i = 0; i < 4; i++)
-            m[i] = load_few(key[k + i] + c * 4, n);
-        transpose_4x4(m);
-        RDK_UNROLL
-        for (int i = 0; i < 4; i++)
-            if (i < n)
-                vst1q_f32(panel + (c + i) * RDK_LANES + k, m[i]);
-    }
+    for (int i = 0; i < 4; i++)
+        m[i] = load_few(row[i] + c * 4, n);
+    transpose_4x4(m);
+    RDK_UNROLL
+    for (int i = 0; i < 4; i++)
+        if (i < n)
+            vst1q_f32(to + (c + i) * step, m[i]);
 }
 
-/* Sixteen keys of d floats, anywhere, to one panel: panel[c][i] = key i, element c. */
-static void pack_panel(float *panel, const char *const key[RDK_LANES], int64_t d) {
+/* TILE_LANES rows of d floats, anywhere, side by side: to[c * step + i] = row i, element c. */
+static void pack_rows(float *to, int64_t step, const char *const row[TILE_LANES], int64_t d) {
     int64_t c = 0;
-    for (; c + 4 <= d; c += 4)
-        pack_columns(panel, key, c, 4);
+    for (; c + TILE_LANES <= d; c += TILE_LANES)
+        pack_columns(to, step, row, c, TILE_LANES);
     if (c < d)
-        pack_columns(panel, key, c, (int)(d - c));
+        pack_columns(to, step, row, c, (int)(d - c));
 }
 
 #endif

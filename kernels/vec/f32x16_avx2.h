@@ -176,6 +176,15 @@ RDK_INLINE f64x8 f64x8_set1(double v) {
     return (f64x8){_mm256_set1_pd(v), _mm256_set1_pd(v)};
 }
 
+RDK_INLINE f64x8 f64x8_load(const double *p) {
+    return (f64x8){_mm256_loadu_pd(p), _mm256_loadu_pd(p + 4)};
+}
+
+RDK_INLINE void f64x8_store(double *p, f64x8 v) {
+    _mm256_storeu_pd(p, v.a);
+    _mm256_storeu_pd(p + 4, v.b);
+}
+
 RDK_INLINE f64x8 f64x8_low(f32x16 v) {
     return (f64x8){_mm256_cvtps_pd(_mm256_castps256_ps128(v.a)),
                    _mm256_cvtps_pd(_mm256_extractf128_ps(v.a, 1))};

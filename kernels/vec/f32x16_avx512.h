@@ -131,6 +131,14 @@ RDK_INLINE f64x8 f64x8_set1(double v) {
     return _mm512_set1_pd(v);
 }
 
+RDK_INLINE f64x8 f64x8_load(const double *p) {
+    return _mm512_loadu_pd(p);
+}
+
+RDK_INLINE void f64x8_store(double *p, f64x8 v) {
+    _mm512_storeu_pd(p, v);
+}
+
 RDK_INLINE f64x8 f64x8_low(f32x16 v) {
     return _mm512_cvtps_pd(_mm512_castps512_ps256(v));
 }

@@ -211,6 +211,17 @@ RDK_INLINE f64x8 rdk_widen8(float32x4_t a, float32x4_t b) {
                     vcvt_f64_f32(vget_low_f32(b)), vcvt_f64_f32(vget_high_f32(b))}};
 }
 
+RDK_INLINE f64x8 f64x8_load(const double *p) {
+    return (f64x8){{vld1q_f64(p), vld1q_f64(p + 2), vld1q_f64(p + 4), vld1q_f64(p + 6)}};
+}
+
+RDK_INLINE void f64x8_store(double *p, f64x8 v) {
+    vst1q_f64(p, v.d[0]);
+    vst1q_f64(p + 2, v.d[1]);
+    vst1q_f64(p + 4, v.d[2]);
+    vst1q_f64(p + 6, v.d[3]);
+}
+
 RDK_INLINE f64x8 f64x8_low(f32x16 v) {
     return rdk_widen8(v.q[0], v.q[1]);
 }
