@@ -136,6 +136,29 @@ static void score_lanes(const walk *w, const unit *u, const block *b, const grou
     }
 }
 
+#ifdef RDK_FEW_X86_H
+/* The same for very few queries. */
+static void score_few(const walk *w, const unit *u, const block *b, const group *g, stream *next) {
+    static const float NONE[RDK_MAX_HEAD_DIM];
+    few f = {.q = w->q + g->first * w->d->d_qk, .q_step = g->width, .d = w->d->d_qk};
+    f.c_row = g->width;
+    f.fetch = next;
+    for (int lane = b->lo; lane < g->hi; lane += FEW_KEYS) {
+        f.count = (int)least(FEW_KEYS, g->hi - lane);
+        f.c = scores_of(w, g, lane);
+        for (int i = 0; i < FEW_KEYS; i++)
+            f.key[i] = i < f.count ? key_at(w, u, b->base + lane + i) : (const char *)NONE;
+        FEW_OF[g->count](&f);
+    }
+}
+#else
+enum { FEW = 0 };
+
+static void score_few(const walk *w, const unit *u, const block *b, const group *g, stream *next) {
+    (void)w, (void)u, (void)b, (void)g, (void)next;
+}
+#endif
+
 /* On the diagonal, rows at the front that see nothing of a lane are left out as far as vectors go. */
 static void score_group(const walk *w, const unit *u, const block *b, const group *g,
                         stream *next) {
@@ -413,7 +436,10 @@ static void attend(const walk *w, const unit *u, block b, ahead next) {
         if (groups > 1 && !packed)
             pack_values(w, u, &b, 0);
         packed = groups > 1;
-        score_group(w, u, &b, &g, packed ? &next.keys : &values);
+        if (g.count <= FEW)
+            score_few(w, u, &b, &g, packed ? &next.keys : &values);
+        else
+            score_group(w, u, &b, &g, packed ? &next.keys : &values);
         if (b.lo % RDK_LANES || g.hi % RDK_LANES || seen_end(&b, &w->rows[g.first]) < g.hi) {
             hide_unseen(w, &b, &g);
             note_padding(w, &b, &g);

@@ -4,6 +4,7 @@
 
 #include <immintrin.h>
 
+#include "kernels/attention/few_x86.h"
 #include "kernels/attention/tile.h"
 
 enum {
