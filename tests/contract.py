@@ -647,10 +647,11 @@ KINDS = (                                      # (first, how many) of each size
     (33, ((1, 1), (1, 1), (1, 3), (1, 2), (1, 20), (1, 140), (1, 140), (0, 20))),
     (66, ((1, 1), (1, 2), (1, 2), (1, 2), (1, 150), (1, 9), (1, 9), (90, 300))),
     (66, ((1, 1), (1, 2), (1, 3), (1, 3), (1, 40), (1, 6), (1, 6), (1004, 24))),
+    (55, ((1, 1), (1, 2), (1, 4), (1, 4), (3, 5), (1, 4), (1, 16), (1021, 3))),
     (11, ((1, 1), (1, 1), (1, 2), (1, 3), (20, 40), (1, 4), (1, 4), (2**40 - 20, 20))),
     (22, ((1, 1), (1, 1), (1, 2), (1, 1), (900, 1300), (1, 2), (1, 2), (0, 1024))))
 KIND_OF = [kind for times, kind in KINDS for _ in range(times)]
-ATTENTION_FAMILIES = ("plain", "wide", "cold", "mixed", "equal", "minus", "poison", "tiny", "huge",
+ATTENTION_FAMILIES = ("plain", "wide", "cold", "mixed", "equal", "minus", "poison", "tiny", "steps",
                       "vast", "zeros")
 ATTENTION_SCALES = [F32.decode(bits) for bits in (
     0x00000000, 0x3f800000, 0x00000000, 0xbf800000, 0x00000000, 0x3e000000, 0x80000000,
@@ -665,11 +666,14 @@ class AttentionCase:
         draw = splitmix64((1 << 32) + i)
         (self.batch, self.kv_heads, self.group, self.q_len, self.kv_len, self.d_qk, self.d_v,
          self.pos0) = (first + next(draw) % count for first, count in KIND_OF[i])
-        self.q_pos = self.pos0 - 3 + next(draw) % (self.kv_len + 6)
+        self.q_pos = self.pos0 - 6 + next(draw) % (self.kv_len + 9)
         self.q_heads = self.kv_heads * self.group
         self.family = ATTENTION_FAMILIES[i % 11]
-        self.causal, self.scale = i % 3, ATTENTION_SCALES[i % 17]
-        self.has_lse, self.has_weights = i & 1, i & 2
+        self.causal = i % 3
+        self.scale = ATTENTION_SCALES[i % 17]
+        if self.family in ("mixed", "tiny", "steps"):
+            self.scale = ONE
+        self.has_lse, self.has_weights = i & 1, i & 2 or self.family == "mixed"
         self.q = [[drawn_queries(self, draw) for _ in range(self.q_heads)]
                   for _ in range(self.batch)]
         self.kv = [[drawn_keys(self, draw) for _ in range(self.kv_heads)]
@@ -697,9 +701,10 @@ def drawn_keys(case, draw):
     for j in range(case.kv_len):
         w = [next(draw) for _ in range(case.d_qk)]
         first = first or w
-        keys.append([k_value(case.family, case.pos0 + j, c, w[c], first[c])
+        keys.append([k_value(case.family, case.pos0 + j, p, c, w[c], first[c])
                      for c in range(case.d_qk)])
-        values.append([v_value(case.family, next(draw)) for _ in range(case.d_v)])
+        values.append([v_value(case.family, case.pos0 + j, p, next(draw))
+                       for _ in range(case.d_v)])
     if case.family == "poison" and keys:
         row = (values if (p >> 34) & 1 else keys)[p % case.kv_len]
         row[(p >> 40) % len(row)] = odd(F32, p)
@@ -708,8 +713,8 @@ def drawn_keys(case, draw):
 
 # ---- Attention: the values ----
 
-Q_REACH = {"wide": 3, "cold": 10, "mixed": 9, "equal": 9, "tiny": 124, "vast": 60}
-K_REACH = {"wide": 3, "cold": 10, "vast": 66}
+Q_REACH = {"wide": 3, "poison": 3, "cold": 10, "equal": 9, "tiny": 127, "vast": 60}
+K_REACH = {"wide": 3, "poison": 3, "cold": 10, "steps": -4, "vast": 66}
 
 
 def nearly_zero(w):
@@ -718,34 +723,52 @@ def nearly_zero(w):
     return tiny(F32, w) if w & 7 < 6 else scaled(F32, w, 1)
 
 
+def level(position, p):
+    block = position // 128
+    return 87 * ((p >> block % 32) & 1) + (((p >> 32) >> block % 29) & 3)
+
+
+def mixed_value(position, p, w):
+    if (position // 1024 + (p >> 35)) % 2 == 0:
+        return (1 - ((p >> 36) & 1), 2**18 + (w >> 52), 0)
+    return scaled(F32, w, 1) if (p >> 37) & 3 else MINUS_INF
+
+
 def q_value(family, c, w):
     """q in column c."""
     if family == "zeros":
         return nearly_zero(w)
-    if family == "minus" and c == 0:
-        return ONE
+    if c == 0 and family in ("mixed", "minus", "steps"):
+        return (0, 128 + (w & 3), -7) if family == "steps" else ONE
     return scaled(F32, w, Q_REACH.get(family, 1))
 
 
-def k_value(family, position, c, w, first):
+def k_value(family, position, p, c, w, first):
     """k in column c of the key at a position; first is what the first key drew there."""
     if family == "zeros":
         return nearly_zero(w)
     if family == "tiny":
         return tiny(F32, w)
-    if family == "mixed":
-        return scaled(F32, w, 10 if position // 1024 % 2 else -8)
     if family == "equal":
         return scaled(F32, first, 9) if c else scaled(F32, w, -5)
+    if family == "mixed" and c == 0:
+        return mixed_value(position, p, w)
+    if family == "steps" and c == 0:
+        return (0, level(position, p), 0)
     if family == "minus" and c == 0 and (position // 128 % 3 == 2 or w & 1):
         return MINUS_INF
     return scaled(F32, w, K_REACH.get(family, 1))
 
 
-def v_value(family, w):
+def v_value(family, position, p, w):
     """An element of v."""
-    make = {"zeros": nearly_zero, "tiny": lambda w: tiny(F32, w), "huge": lambda w: huge(F32, w)}
-    return make[family](w) if family in make else scaled(F32, w, 1)
+    if family == "zeros":
+        return nearly_zero(w)
+    if family == "tiny":
+        return F32.decode(raw(F32, w) & (F32.sign | (1 << 23) - 1))
+    if family == "steps" and level(position, p) < 87:
+        return huge(F32, w)
+    return scaled(F32, w, 1)
 
 
 def attention_hash(i):

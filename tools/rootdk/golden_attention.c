@@ -24,6 +24,7 @@ static const struct kind {
     {"deep", 33, {{1, 1}, {1, 1}, {1, 3}, {1, 2}, {1, 20}, {1, 140}, {1, 140}, {0, 20}}},
     {"blocks", 66, {{1, 1}, {1, 2}, {1, 2}, {1, 2}, {1, 150}, {1, 9}, {1, 9}, {90, 300}}},
     {"chunks", 66, {{1, 1}, {1, 2}, {1, 3}, {1, 3}, {1, 40}, {1, 6}, {1, 6}, {1004, 24}}},
+    {"pairs", 55, {{1, 1}, {1, 2}, {1, 4}, {1, 4}, {3, 5}, {1, 4}, {1, 16}, {1021, 3}}},
     {"far", 11, {{1, 1}, {1, 1}, {1, 2}, {1, 3}, {20, 40}, {1, 4}, {1, 4}, {1099511627756, 20}}},
     {"long", 22, {{1, 1}, {1, 1}, {1, 2}, {1, 1}, {900, 1300}, {1, 2}, {1, 2}, {0, 1024}}},
 };
@@ -37,13 +38,13 @@ typedef enum family {
     MINUS,
     POISON,
     TINY,
-    HUGE_,
+    STEPS,
     VAST,
     ZEROS,
     FAMILIES
 } family;
 static const char *const FAMILY_NAMES[FAMILIES] = {
-    "plain", "wide", "cold", "mixed", "equal", "minus", "poison", "tiny", "huge", "vast", "zeros",
+    "plain", "wide", "cold", "mixed", "equal", "minus", "poison", "tiny", "steps", "vast", "zeros",
 };
 
 /* Bits of f32. */
@@ -97,17 +98,21 @@ static int64_t draw_in(uint64_t *state, int64_t first, int64_t values) {
     return first + (int64_t)(golden_draw(state) % (uint64_t)values);
 }
 
-/* The moduli have no common factor, so that 330 cases meet every pair of choices. */
+/* The moduli have no common factor, so that 385 cases meet every pair of choices. */
 static golden case_of(int i) {
     golden g = {.kind = kind_of(i), .state = (UINT64_C(1) << 32) + (uint64_t)i};
     for (int s = 0; s < SIZES; s++)
         g.size[s] = draw_in(&g.state, g.kind->sizes[s].first, g.kind->sizes[s].count);
     g.q_heads = g.size[KV_HEADS] * g.size[GROUP];
-    g.q_pos = draw_in(&g.state, g.size[KEY_POS0] - 3, g.size[KV_LEN] + 6);
+    g.q_pos = draw_in(&g.state, g.size[KEY_POS0] - 6, g.size[KV_LEN] + 9);
     g.family = (family)(i % FAMILIES);
     g.causal = i % 3;
     g.scale = SCALES[i % 17];
     g.options = (unsigned)(i % 16);
+    if (g.family == MIXED || g.family == TINY || g.family == STEPS)
+        g.scale = 0x3f800000; /* their values are made for it */
+    if (g.family == MIXED)
+        g.options |= WEIGHTS;
     return g;
 }
 
@@ -140,6 +145,8 @@ static const char *parameters(int i, char text[GOLDEN_TEXT]) {
 
 /* ---- Values: docs/golden.md, "Attention: the values" ----------------------------------------- */
 
+#define MINUS_INFINITY 0xff800000
+
 static uint32_t scaled(uint64_t w, int reach) {
     return golden_scaled(RDK_F32, w, reach);
 }
@@ -154,16 +161,19 @@ static uint32_t nearly_zero(uint64_t w) {
 static uint32_t q_value(const golden *g, int64_t c, uint64_t w) {
     switch (g->family) {
     case WIDE:
+    case POISON:
         return scaled(w, 3);
     case COLD:
         return scaled(w, 10);
-    case MIXED:
     case EQUAL:
         return scaled(w, 9);
+    case MIXED:
     case MINUS:
         return c == 0 ? 0x3f800000 : scaled(w, 1);
+    case STEPS: /* 1 + (w & 3) / 128 */
+        return c == 0 ? 0x3f800000 + ((uint32_t)(w & 3) << 16) : scaled(w, 1);
     case TINY:
-        return scaled(w, 124);
+        return scaled(w, 127);
     case VAST:
         return scaled(w, 60);
     case ZEROS:
@@ -173,19 +183,43 @@ static uint32_t q_value(const golden *g, int64_t c, uint64_t w) {
     }
 }
 
-/* Column c of the key at `position`. `first` is the draw of the same column of the head's first key. */
-static uint32_t k_value(const golden *g, int64_t position, int64_t c, uint64_t w, uint64_t first) {
+/* Where a key stands, and the draw p of its head. */
+typedef struct spot {
+    int64_t position;
+    uint64_t p;
+} spot;
+
+/* Near 0 or near 87, which times log2(e) is near 126: the least exponent of a rescaling. */
+static int32_t level(spot at) {
+    int64_t block = at.position / 128;
+    int32_t high = (int32_t)(at.p >> block % 32 & 1);
+    return 87 * high + (int32_t)(at.p >> 32 >> block % 29 & 3);
+}
+
+/* Column 0 of a mixed key: every other chunk is far up or far down, the others may be all -inf. */
+static uint32_t mixed_value(spot at, uint64_t w) {
+    int32_t far = (1 << 18) + (int32_t)(w >> 52);
+    if (((uint64_t)(at.position / 1024) + (at.p >> 35)) % 2 == 0)
+        return golden_encode(RDK_F32, at.p >> 36 & 1 ? far : -far, 0);
+    return (at.p >> 37 & 3) == 0 ? MINUS_INFINITY : scaled(w, 1);
+}
+
+/* Column c of a key. `first` is the draw of the same column of the head's first key. */
+static uint32_t k_value(const golden *g, spot at, int64_t c, uint64_t w, uint64_t first) {
     switch (g->family) {
     case WIDE:
+    case POISON:
         return scaled(w, 3);
     case COLD:
         return scaled(w, 10);
     case MIXED:
-        return scaled(w, position / 1024 % 2 ? 10 : -8);
+        return c == 0 ? mixed_value(at, w) : scaled(w, 1);
     case EQUAL:
         return c == 0 ? scaled(w, -5) : scaled(first, 9);
     case MINUS:
-        return c == 0 && (position / 128 % 3 == 2 || w & 1) ? 0xff800000 : scaled(w, 1);
+        return c == 0 && (at.position / 128 % 3 == 2 || w & 1) ? MINUS_INFINITY : scaled(w, 1);
+    case STEPS:
+        return c == 0 ? golden_encode(RDK_F32, level(at), 0) : scaled(w, -4);
     case TINY:
         return golden_tiny(RDK_F32, w);
     case VAST:
@@ -197,12 +231,12 @@ static uint32_t k_value(const golden *g, int64_t position, int64_t c, uint64_t w
     }
 }
 
-static uint32_t v_value(const golden *g, uint64_t w) {
+static uint32_t v_value(const golden *g, spot at, uint64_t w) {
     switch (g->family) {
-    case TINY:
-        return golden_tiny(RDK_F32, w);
-    case HUGE_:
-        return golden_huge(RDK_F32, w);
+    case TINY: /* only subnormal */
+        return golden_tiny(RDK_F32, w) & ~golden_exponent_bit(RDK_F32);
+    case STEPS: /* so large that it is still seen after a step up */
+        return level(at) < 87 ? golden_huge(RDK_F32, w) : scaled(w, 1);
     case ZEROS:
         return nearly_zero(w);
     default:
@@ -263,18 +297,19 @@ static void fill_q(const golden *g, const buffers *m, uint64_t *state) {
                                q_value(g, c, golden_draw(state)));
 }
 
-/* Key and value j of a head; `first` has the draws of key 0. */
-static void fill_key(const golden *g, const buffers *m, int64_t b, int64_t h, int64_t j,
+/* Key and value j of a head whose draw is p; `first` has the draws of key 0. */
+static void fill_key(const golden *g, const buffers *m, int64_t b, int64_t h, int64_t j, uint64_t p,
                      uint64_t *first, uint64_t *state) {
+    spot at = {g->size[KEY_POS0] + j, p};
     for (int64_t c = 0; c < g->size[D_QK]; c++) {
         uint64_t w = golden_draw(state);
         if (j == 0)
             first[c] = w;
-        golden_put(m->k.data, RDK_F32, place(&m->k, b, h, j) + c,
-                   k_value(g, g->size[KEY_POS0] + j, c, w, first[c]));
+        golden_put(m->k.data, RDK_F32, place(&m->k, b, h, j) + c, k_value(g, at, c, w, first[c]));
     }
     for (int64_t c = 0; c < g->size[D_V]; c++)
-        golden_put(m->v.data, RDK_F32, place(&m->v, b, h, j) + c, v_value(g, golden_draw(state)));
+        golden_put(m->v.data, RDK_F32, place(&m->v, b, h, j) + c,
+                   v_value(g, at, golden_draw(state)));
 }
 
 /* One odd element in a key or in a value of the head, by the draw p. */
@@ -288,7 +323,7 @@ static void poison(const golden *g, const buffers *m, int64_t b, int64_t h, uint
 static void fill_head(const golden *g, const buffers *m, int64_t b, int64_t h, uint64_t *state) {
     uint64_t first[RDK_MAX_HEAD_DIM], p = golden_draw(state);
     for (int64_t j = 0; j < g->size[KV_LEN]; j++)
-        fill_key(g, m, b, h, j, first, state);
+        fill_key(g, m, b, h, j, p, first, state);
     if (g->family == POISON && g->size[KV_LEN] > 0)
         poison(g, m, b, h, p);
 }
