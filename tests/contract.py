@@ -4,10 +4,11 @@
 It follows those two pages alone, in exact integer arithmetic (no Python float is used anywhere),
 and reproduces the golden hashes. The sections below bear the names of the pages' sections.
 
-usage: contract.py [--inc PATH] [--cases A:B] [--every N]
+usage: contract.py [--op NAME] [--inc DIR] [--cases A:B] [--every N]
 
-  --inc PATH     the expected hashes (default: ../tools/rootdk/golden_softmax.inc from here)
-  --cases A:B    only the cases A <= i < B; either may be left out
+  --op NAME      only this operation: softmax or attention
+  --inc DIR      where golden_NAME.inc, the expected hashes, are (default: ../tools/rootdk from here)
+  --cases A:B    of each operation only the cases A <= i < B; either may be left out
   --every N      of these, only every Nth
 
 The last line says how many cases passed and failed. Exit 1 if one failed or none ran.
@@ -15,6 +16,8 @@ The last line says how many cases passed and failed. Exit 1 if one failed or non
 
 import argparse
 import collections
+import itertools
+import math
 import os
 import re
 import sys
@@ -118,6 +121,13 @@ class Type:
         shift = b[1].bit_length() + self.digits + 2
         m, rest = divmod(a[1] << shift, b[1])
         return self.round((a[0] ^ b[0], 2 * m + (rest > 0), a[2] - b[2] - shift - 1))
+
+    def sqrt(self, a):
+        """The square root of a > 0."""
+        shift = 2 * self.digits + (a[2] & 1)
+        root = math.isqrt(a[1] << shift)
+        inexact = root * root != a[1] << shift
+        return self.round((0, 2 * root + inexact, (a[2] - shift) // 2 - 1))
 
     def decode(self, bits):
         """The number with these bits."""
@@ -334,7 +344,192 @@ def log2(l):
     return F64.add((int(q < 0), abs(q), 0), F64.mul(z, s))
 
 
-# ---- golden.md, The cases ----
+# ---- 10. Attention ----
+
+CHUNK = 1024
+LEAST_SHIFT = (1, 126, 0)
+
+# What is known of a run of keys: M, l, and o, a float for each column of the values.
+State = collections.namedtuple("State", "M l o")
+
+
+def shift(M, top):
+    """2^(M - top) as a factor of sums: 1 if they are equal, +0 if that is too small."""
+    if M == top:
+        return ONE
+    d = F64.sub(M, top)
+    return ZERO if less(d, LEAST_SHIFT) else (0, 1, integer(d))
+
+
+def attention_scale(scale, d_qk):
+    """c2 and ch."""
+    if scale != NAN and scale[1] == 0:
+        scale = F32.round(F64.div(ONE, F64.sqrt((0, d_qk, 0))))
+    c2 = F64.mul(scale, LOG2E)
+    return c2, F32.round(c2)
+
+
+def score(q, k):
+    """x of a key."""
+    x = ZERO
+    for a, b in zip(q, k):
+        x = F32.fma(a, b, x)
+    return x
+
+
+def pieces(start, end, size):
+    """(from, to) of each part of start <= position < end that lies within one multiple of size."""
+    while start < end:
+        stop = min(end, start - start % size + size)
+        yield start, stop
+        start = stop
+
+
+def add_block(state, position, e, v):
+    """The state and a block's weights and values; its first key is at the position."""
+    o = state.o
+    for weight_of_key, value in zip(e, v):
+        o = [F32.fma(weight_of_key, value[c], o[c]) for c in range(len(o))]
+    padded = [ZERO] * (position % LANES) + e   # so that key and lane agree
+    return State(state.M, F64.add(state.l, block_sum(padded)), o)
+
+
+def rescaled(state, M):
+    """The state relative to another, larger M."""
+    r = shift(state.M, M)
+    return State(M, F64.mul(state.l, r), [F32.mul(a, r) for a in state.o])
+
+
+def chunk_is_cold(x, ch):
+    """Whether a chunk with these scores is cold."""
+    return is_cold(largest(F32.mul(a, ch) for a in x), MINUS_INF)
+
+
+def chunk_state(start, x, v, d_v, c2, ch):
+    """The closed state of a chunk of visible keys from a position on: scores x, values v."""
+    cold = chunk_is_cold(x, ch)
+    t = [F64.mul(a, c2) if cold else F32.mul(a, ch) for a in x]
+    state = State(rint(largest(t)) if cold else MINUS_HOT, ZERO, [ZERO] * d_v)
+    for first, last in pieces(start, start + len(x), BLOCK):
+        keys = slice(first - start, last - start)
+        if cold:
+            e = [cold_weight(a, state.M) for a in t[keys]]
+        else:
+            M = largest((state.M, rint(largest(t[keys]))))
+            state = rescaled(state, M)
+            e = [weight(a, None, None, ch, ZERO, M) for a in x[keys]]
+        state = add_block(state, first, e, v[keys])
+    if state.l == NAN:
+        return state._replace(M=ZERO)
+    return state if state.l[1] else state._replace(M=MINUS_INF)
+
+
+def fold(a, b):
+    """Two states as one."""
+    M = largest((a.M, b.M))
+    r, s = shift(a.M, M), shift(b.M, M)
+    l = F64.add(F64.mul(a.l, r), F64.mul(b.l, s))
+    return State(M, l, [F32.add(F32.mul(x, r), F32.mul(y, s)) for x, y in zip(a.o, b.o)])
+
+
+def attention_row(q, keys, values, d_v, pos0, scale):
+    """The State of a query over its visible keys, and a function that gives e of each."""
+    c2, ch = attention_scale(scale, len(q))
+    state, cold = State(MINUS_INF, ZERO, [ZERO] * d_v), False
+    if ch[2] is None:                          # scale not finite
+        return state._replace(l=NAN if keys else ZERO), None
+    x = [score(q, k) for k in keys]
+    for first, last in pieces(pos0, pos0 + len(x), CHUNK):
+        part = slice(first - pos0, last - pos0)
+        cold = cold or chunk_is_cold(x[part], ch)
+        state = fold(state, chunk_state(first, x[part], values[part], d_v, c2, ch))
+
+    def weights():
+        if cold:
+            return [cold_weight(F64.mul(a, c2), state.M) for a in x]
+        return [weight(a, None, None, ch, ZERO, state.M) for a in x]
+    return state, weights
+
+
+def attention_outputs(state, weights, visible, kv_len):
+    """out and LSE of a query, and its weights unless the argument is None."""
+    hidden, e = [ZERO] * (kv_len - visible), None
+    lse = lse_of(state)
+    if state.l == NAN or state.l[1] == 0:
+        same = NAN if state.l == NAN else ZERO
+        return [same] * len(state.o), lse, [same] * visible + hidden
+    inv = F32.round(F64.div(ONE, state.l))
+    if weights:
+        e = [F32.mul(a, inv) for a in weights()] + hidden
+    return [F32.fma(a, inv, ZERO) for a in state.o], lse, e
+
+
+# ---- golden.md, The draws ----
+
+MASK = (1 << 64) - 1
+
+
+def splitmix64(state):
+    """The draws from a state on."""
+    while True:
+        state = (state + 0x9e3779b97f4a7c15) & MASK
+        z = state
+        z = ((z ^ (z >> 30)) * 0xbf58476d1ce4e5b9) & MASK
+        z = ((z ^ (z >> 27)) * 0x94d049bb133111eb) & MASK
+        yield z ^ (z >> 31)
+
+
+# ---- Values ----
+
+def scaled(kind, w, e):
+    k = w >> (64 - kind.digits)
+    if k >> (kind.digits - 1):
+        k -= 1 << kind.digits
+    return (int(k < 0), abs(k), e - kind.digits + 1)
+
+
+def raw(kind, w):
+    return w >> (64 - kind.width)
+
+
+def tiny(kind, w):
+    low = 1 << (kind.digits - 1)
+    return kind.decode(raw(kind, w) & (kind.sign | low | low - 1))
+
+
+def huge(kind, w):
+    low = 1 << (kind.digits - 1)
+    return kind.decode((raw(kind, w) | kind.sign >> 1) & ~low)
+
+
+def largest_of(kind, sign):
+    return kind.decode(sign * kind.sign | kind.infinity - 1)
+
+
+def odd(kind, p):
+    return (NAN, INF, MINUS_INF, largest_of(kind, 0))[(p >> 32) & 3]
+
+
+# ---- The hash ----
+
+def fnv1a(data):
+    h = 0xcbf29ce484222325
+    for byte in data:
+        h = ((h ^ byte) * 0x100000001b3) & MASK
+    return h
+
+
+def hash_of_all(hashes):
+    """The hash over the hashes of all cases."""
+    return fnv1a(b"".join(h.to_bytes(8, "little") for h in hashes))
+
+
+def element(kind, a):
+    """The bytes of a number."""
+    return kind.encode(a).to_bytes(kind.width // 8, "little")
+
+
+# ---- golden.md, Softmax: the cases ----
 
 COLUMNS = [c for counts, times in (
     (range(64), 9), ((64, 65), 9), ((127, 128, 129), 9), ((33,), 61), ((255, 256, 257), 5),
@@ -349,7 +544,7 @@ SCALES = [F32.decode(bits) for bits in (
     0x7f800000, 0x00000001)]
 
 
-class Case:
+class SoftmaxCase:
     """What follows from the number of a case."""
 
     def __init__(self, i):
@@ -364,20 +559,7 @@ class Case:
         self.counts, self.row_scale = not long and i & 1, not long and i & 4
 
 
-# ---- The draws ----
-
-MASK = (1 << 64) - 1
-
-
-def splitmix64(state):
-    """The draws from a state on."""
-    while True:
-        state = (state + 0x9e3779b97f4a7c15) & MASK
-        z = state
-        z = ((z ^ (z >> 30)) * 0xbf58476d1ce4e5b9) & MASK
-        z = ((z ^ (z >> 27)) * 0x94d049bb133111eb) & MASK
-        yield z ^ (z >> 31)
-
+# ---- Softmax: the draws ----
 
 def drawn_rows(case):
     """(x, bias, scale) of each row: of the visible columns, bias None if there is none."""
@@ -396,14 +578,7 @@ def drawn_rows(case):
         yield x[:visible], bias and bias[:visible], scale
 
 
-# ---- Values ----
-
-def scaled(kind, w, e):
-    k = w >> (64 - kind.digits)
-    if k >> (kind.digits - 1):
-        k -= 1 << kind.digits
-    return (int(k < 0), abs(k), e - kind.digits + 1)
-
+# ---- Softmax: the values ----
 
 def plain(kind, w):
     return scaled(kind, w, 3)
@@ -413,14 +588,6 @@ def wide(kind, w):
     return scaled(kind, w, 7)
 
 
-def raw(kind, w):
-    return w >> (64 - kind.width)
-
-
-def largest_of(kind, sign):
-    return kind.decode(sign * kind.sign | kind.infinity - 1)
-
-
 EDGES = {F32: 0xc9317217, F16: 0xfbfe, BF16: 0xc931}
 
 
@@ -428,20 +595,15 @@ def edge(kind, u):
     return kind.decode(EDGES[kind] + ((u >> 3) & 1))
 
 
-def odd(kind, p):
-    return (NAN, INF, MINUS_INF, largest_of(kind, 0))[(p >> 32) & 3]
-
-
 def x_value(case, j, p, w):
     """x in column j."""
     kind, family = case.x_type, case.family
-    low = 1 << (kind.digits - 1)
     if family == "wide":
         return wide(kind, w)
     if family == "tiny":
-        return kind.decode(raw(kind, w) & (kind.sign | low | low - 1))
+        return tiny(kind, w)
     if family == "huge":
-        return kind.decode((raw(kind, w) | kind.sign >> 1) & ~low)
+        return huge(kind, w)
     if family == "equal":
         return plain(kind, p) if (p >> 32) & 3 else MINUS_INF
     if family == "mixed" and w & 7 < 4:
@@ -464,40 +626,174 @@ def bias_value(case, row, j, p, u):
     return plain(kind, u)
 
 
-# ---- The hash ----
-
-def fnv1a(data):
-    h = 0xcbf29ce484222325
-    for byte in data:
-        h = ((h ^ byte) * 0x100000001b3) & MASK
-    return h
-
-
-def case_hash(i):
-    """The hash of case i."""
-    case, y_bytes, lse_bytes = Case(i), bytearray(), bytearray()
+def softmax_hash(i):
+    """The hash of softmax case i."""
+    case, y_bytes, lse_bytes = SoftmaxCase(i), bytearray(), bytearray()
     for x, bias, scale in drawn_rows(case):
         r = compute_row(x, bias, scale)
         y = log_softmax_row(r, case.cols, x, bias) if case.log else softmax_row(r, case.cols)
         for v in y if case.has_y else ():
-            y_bytes += case.y_type.encode(v).to_bytes(case.y_type.width // 8, "little")
+            y_bytes += element(case.y_type, v)
         if case.has_lse:
-            lse_bytes += F32.encode(lse_of(r)).to_bytes(4, "little")
+            lse_bytes += element(F32, lse_of(r))
     return fnv1a(y_bytes + lse_bytes)
 
 
-def hash_of_all(hashes):
-    """The hash over the hashes of all cases."""
-    return fnv1a(b"".join(h.to_bytes(8, "little") for h in hashes))
+# ---- Attention: the cases ----
+
+KINDS = (                                      # (first, how many) of each size
+    (110, ((1, 2), (1, 2), (1, 3), (0, 5), (0, 35), (1, 18), (1, 18), (0, 20))),
+    (22, ((1, 1), (1, 1), (1, 16), (1, 6), (17, 24), (1, 4), (1, 4), (0, 20))),
+    (33, ((1, 1), (1, 1), (1, 3), (1, 2), (1, 20), (1, 140), (1, 140), (0, 20))),
+    (66, ((1, 1), (1, 2), (1, 2), (1, 2), (1, 150), (1, 9), (1, 9), (90, 300))),
+    (66, ((1, 1), (1, 2), (1, 3), (1, 3), (1, 40), (1, 6), (1, 6), (1004, 24))),
+    (55, ((1, 1), (1, 2), (1, 4), (1, 4), (3, 5), (1, 4), (1, 16), (1021, 3))),
+    (11, ((1, 1), (1, 1), (1, 2), (1, 3), (20, 40), (1, 4), (1, 4), (2**40 - 20, 20))),
+    (22, ((1, 1), (1, 1), (1, 2), (1, 1), (900, 1300), (1, 2), (1, 2), (0, 1024))))
+KIND_OF = [kind for times, kind in KINDS for _ in range(times)]
+ATTENTION_FAMILIES = ("plain", "wide", "cold", "mixed", "equal", "minus", "poison", "tiny", "steps",
+                      "vast", "zeros")
+ATTENTION_SCALES = [F32.decode(bits) for bits in (
+    0x00000000, 0x3f800000, 0x00000000, 0xbf800000, 0x00000000, 0x3e000000, 0x80000000,
+    0x7fc00000, 0x3dcccccd, 0x00000000, 0xc0490fdb, 0x40800000, 0x00000000, 0x7f7fffff,
+    0x3a83126f, 0x00000000, 0x44800000)]
+
+
+class AttentionCase:
+    """What follows from the number of a case, and its inputs by batch, head, row and column."""
+
+    def __init__(self, i):
+        draw = splitmix64((1 << 32) + i)
+        (self.batch, self.kv_heads, self.group, self.q_len, self.kv_len, self.d_qk, self.d_v,
+         self.pos0) = (first + next(draw) % count for first, count in KIND_OF[i])
+        self.q_pos = self.pos0 - 6 + next(draw) % (self.kv_len + 9)
+        self.q_heads = self.kv_heads * self.group
+        self.family = ATTENTION_FAMILIES[i % 11]
+        self.causal = i % 3
+        self.scale = ATTENTION_SCALES[i % 17]
+        if self.family in ("mixed", "tiny", "steps"):
+            self.scale = ONE
+        self.has_lse, self.has_weights = i & 1, i & 2 or self.family == "mixed"
+        self.q = [[drawn_queries(self, draw) for _ in range(self.q_heads)]
+                  for _ in range(self.batch)]
+        self.kv = [[drawn_keys(self, draw) for _ in range(self.kv_heads)]
+                   for _ in range(self.batch)]
+
+    def visible(self, query):
+        """How many keys a query sees: the first ones."""
+        if self.causal == 0:
+            return self.kv_len
+        position = self.q_pos if self.causal == 2 else self.pos0 + self.kv_len - self.q_len
+        return max(0, min(self.kv_len, position + query + 1 - self.pos0))
+
+
+# ---- Attention: the draws ----
+
+def drawn_queries(case, draw):
+    """The queries of a head."""
+    return [[q_value(case.family, c, next(draw)) for c in range(case.d_qk)]
+            for _ in range(case.q_len)]
+
+
+def drawn_keys(case, draw):
+    """The keys and the values of a head."""
+    p, keys, values, first = next(draw), [], [], None
+    for j in range(case.kv_len):
+        w = [next(draw) for _ in range(case.d_qk)]
+        first = first or w
+        keys.append([k_value(case.family, case.pos0 + j, p, c, w[c], first[c])
+                     for c in range(case.d_qk)])
+        values.append([v_value(case.family, case.pos0 + j, p, next(draw))
+                       for _ in range(case.d_v)])
+    if case.family == "poison" and keys:
+        row = (values if (p >> 34) & 1 else keys)[p % case.kv_len]
+        row[(p >> 40) % len(row)] = odd(F32, p)
+    return keys, values
+
+
+# ---- Attention: the values ----
+
+Q_REACH = {"wide": 3, "poison": 3, "cold": 10, "equal": 9, "tiny": 127, "vast": 60}
+K_REACH = {"wide": 3, "poison": 3, "cold": 10, "steps": -4, "vast": 66}
+
+
+def nearly_zero(w):
+    if w & 7 < 4:
+        return F32.decode((0x00000000, 0x80000000, 0x00000001, 0x807fffff)[w & 7])
+    return tiny(F32, w) if w & 7 < 6 else scaled(F32, w, 1)
+
+
+def level(position, p):
+    block = position // 128
+    return 87 * ((p >> block % 32) & 1) + (((p >> 32) >> block % 29) & 3)
+
+
+def mixed_value(position, p, w):
+    if (position // 1024 + (p >> 35)) % 2 == 0:
+        return (1 - ((p >> 36) & 1), 2**18 + (w >> 52), 0)
+    return scaled(F32, w, 1) if (p >> 37) & 3 else MINUS_INF
+
+
+def q_value(family, c, w):
+    """q in column c."""
+    if family == "zeros":
+        return nearly_zero(w)
+    if c == 0 and family in ("mixed", "minus", "steps"):
+        return (0, 128 + (w & 3), -7) if family == "steps" else ONE
+    return scaled(F32, w, Q_REACH.get(family, 1))
+
+
+def k_value(family, position, p, c, w, first):
+    """k in column c of the key at a position; first is what the first key drew there."""
+    if family == "zeros":
+        return nearly_zero(w)
+    if family == "tiny":
+        return tiny(F32, w)
+    if family == "equal":
+        return scaled(F32, first, 9) if c else scaled(F32, w, -5)
+    if family == "mixed" and c == 0:
+        return mixed_value(position, p, w)
+    if family == "steps" and c == 0:
+        return (0, level(position, p), 0)
+    if family == "minus" and c == 0 and (position // 128 % 3 == 2 or w & 1):
+        return MINUS_INF
+    return scaled(F32, w, K_REACH.get(family, 1))
+
+
+def v_value(family, position, p, w):
+    """An element of v."""
+    if family == "zeros":
+        return nearly_zero(w)
+    if family == "tiny":
+        return F32.decode(raw(F32, w) & (F32.sign | (1 << 23) - 1))
+    if family == "steps" and level(position, p) < 87:
+        return huge(F32, w)
+    return scaled(F32, w, 1)
+
+
+def attention_hash(i):
+    """The hash of attention case i."""
+    case, written = AttentionCase(i), ([], [], [])
+    for b, h, query in itertools.product(*map(range, (case.batch, case.q_heads, case.q_len))):
+        keys, values = case.kv[b][h // case.group]
+        n = case.visible(query)
+        state, weights = attention_row(case.q[b][h][query], keys[:n], values[:n], case.d_v,
+                                       case.pos0, case.scale)
+        out, lse, e = attention_outputs(state, case.has_weights and weights, n, case.kv_len)
+        written[0].extend(out)
+        written[1].extend([lse] if case.has_lse else [])
+        written[2].extend(e if case.has_weights else [])
+    return fnv1a(b"".join(element(F32, a) for part in written for a in part))
 
 
 # ---- The run ----
 
-SHOWN = 5                                      # differences printed
+SHOWN = 5                                      # differences printed, of each operation
+OPERATIONS = {"softmax": (softmax_hash, len(COLUMNS)), "attention": (attention_hash, len(KIND_OF))}
 
 
 def expected_hashes(path):
-    """{case number or "all": (hash as text, name)} from golden_softmax.inc."""
+    """{case number or "all": (hash as text, name)} from golden_NAME.inc."""
     line = re.compile(r"0x([0-9a-f]{16}), /\* (\w+) ?(.*) \*/")
     with open(path, encoding="ascii") as file:
         found = [m.groups() for m in map(line.match, file) if m]
@@ -506,9 +802,10 @@ def expected_hashes(path):
 
 def arguments():
     here = os.path.dirname(os.path.abspath(__file__))
-    inc = os.path.join(here, "..", "tools", "rootdk", "golden_softmax.inc")
+    inc = os.path.join(here, "..", "tools", "rootdk")
     parser = argparse.ArgumentParser(description="docs/arithmetic.md against the golden hashes")
-    parser.add_argument("--inc", default=inc, metavar="PATH")
+    parser.add_argument("--op", choices=list(OPERATIONS))
+    parser.add_argument("--inc", default=inc, metavar="DIR")
     parser.add_argument("--cases", default=":", metavar="A:B")
     parser.add_argument("--every", default=1, type=int, metavar="N")
     args = parser.parse_args()
@@ -517,21 +814,28 @@ def arguments():
     return args
 
 
-def main():
-    args = arguments()
-    expected = expected_hashes(args.inc)
+def check(op, args):
+    """How many cases of an operation passed, and how many hashes are wrong."""
+    case_hash, count = OPERATIONS[op]
+    expected = expected_hashes(os.path.join(args.inc, f"golden_{op}.inc"))
     part = slice(*(int(n) if n else None for n in args.cases.split(":")), args.every)
-    numbers = range(len(COLUMNS))[part]
+    numbers = range(count)[part]
     got = {i: case_hash(i) for i in numbers}
-    if len(numbers) == len(COLUMNS):
+    if len(numbers) == count:
         got["all"] = hash_of_all(got.values())
     wrong = [i for i in got if expected.get(i, ("",))[0] != f"{got[i]:016x}"]
     for i in wrong[:SHOWN]:
-        print("case {}: expected {} ({}), got {:016x}".format(
-            i, *expected.get(i, ("nothing", "not listed")), got[i]))
-    passed = sum(i not in wrong for i in numbers)
-    print(f"{passed} passed, {len(wrong)} failed, 0 skipped")
-    return 1 if wrong or not passed else 0
+        print("{} case {}: expected {} ({}), got {:016x}".format(
+            op, i, *expected.get(i, ("nothing", "not listed")), got[i]))
+    return sum(i not in wrong for i in numbers), len(wrong)
+
+
+def main():
+    args = arguments()
+    results = [check(op, args) for op in OPERATIONS if args.op in (None, op)]
+    passed, failed = map(sum, zip(*results))
+    print(f"{passed} passed, {failed} failed, 0 skipped")
+    return 1 if failed or not passed else 0
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 #!/bin/sh
 # The command-line tool, from outside: tool.sh ROOTDK SPOILED, where SPOILED is a build of the tool
-# that expects a wrong hash of case 200.
+# that expects a wrong hash of case 200 of each operation.
 tool=$1
 spoiled=$2
 unset RDK_ISA
@@ -47,6 +47,8 @@ exits 2 verify --nonsense
 exits 2 verify --isa
 exits 2 verify --isa nonsense
 exits 2 verify --isa default
+exits 2 verify --generate
+exits 2 verify --generate nonsense
 
 exits 0 info --markdown
 check "the table has a head, a rule and every ISA" [ "$(count '^|')" -eq 6 ]
@@ -67,18 +69,29 @@ run env RDK_ISA=nonsense "$tool" info
 check "RDK_ISA=nonsense is reported" says '^RDK_ISA .*nonsense: .*scalar is chosen'
 check "RDK_ISA=nonsense runs scalar" says 'rdk_softmax_scalar$'
 
+operations="softmax attention"
 exits 0 verify
 isas=$(echo "$available" | wc -l)
-check "one line per available ISA" [ "$(printf '%s\n' "$out" | wc -l)" -eq "$isas" ]
-all=$(printf '%s\n' "$out" | sed 's/.*hash \([0-9a-f]*\) .*/\1/' | sort -u)
-check "one hash for all" [ "$(echo "$all" | grep -c '^[0-9a-f]\{16\}$')" -eq 1 ]
+verified=$out
+check "one line per available ISA and operation" [ "$(count .)" -eq $((2 * isas)) ]
 exits 0 verify --list
-cases=$(count ' [0-9a-f]\{16\}$')
 scalar_list=$out
-check "at least 500 cases" [ "$cases" -ge 500 ]
+for op in $operations; do
+    out=$verified
+    all=$(printf '%s\n' "$out" | sed -n "s/^[a-z0-9]*  *$op  *.*hash \([0-9a-f]*\) .*/\1/p" | sort -u)
+    check "one hash of $op for all" [ "$(echo "$all" | grep -c '^[0-9a-f]\{16\}$')" -eq 1 ]
+    out=$scalar_list
+    cases=$(count "^$op .* [0-9a-f]\{16\}\$")
+    check "at least 300 cases of $op" [ "$cases" -ge 300 ]
+    for isa in $available; do
+        exits 0 verify --isa "$isa"
+        check "verify names $isa and $op" says "^$isa  *$op  *$cases cases  hash $all  ok\$"
+    done
+    exits 0 verify --generate "$op"
+    check "$op generates what is listed" [ "$(count '^0x')" -eq $((cases + 1)) ]
+    check "and its total" says "^0x$all, /\* all \*/\$"
+done
 for isa in $available; do
-    exits 0 verify --isa "$isa"
-    check "verify names $isa" says "^$isa  *$cases cases  hash $all  ok\$"
     exits 0 verify --isa "$isa" --list
     check "$isa lists what scalar does" [ "$out" = "$scalar_list" ]
 done
@@ -90,7 +103,7 @@ check "every ISA is available or missing" [ "$(echo $available $missing | wc -w)
 run "$spoiled" verify
 check "a wrong expectation exits 1" [ $code -eq 1 ]
 check "and names the case" says 'first difference: case 200 '
-check "on every ISA" [ "$(count 'DIFFERENT in 1$')" -eq "$isas" ]
+check "on every ISA and operation" [ "$(count 'DIFFERENT in 1$')" -eq $((2 * isas)) ]
 
 echo "$passed passed, $failed failed, 0 skipped"
 [ $failed -eq 0 ]
