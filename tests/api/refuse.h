@@ -61,4 +61,30 @@ enum { MEETINGS = 3 };
  * first is p's last. */
 void meetings(uintptr_t at[MEETINGS], const piece *p, size_t bytes);
 
+/* ---- In a test's own words: it has DESC, the type; good(), one with nothing wrong; and OPERATION ---- */
+
+#define REFUSED(d, status) ASSERT(is_refused(&OPERATION, d, status))
+#define ACCEPTED(d) ASSERT(is_accepted(&OPERATION, d))
+
+/* One field set to one value that must be refused. */
+#define REFUSED_WITH(field, value, status)                                                         \
+    do {                                                                                           \
+        DESC d_ = good();                                                                          \
+        d_.field = (value);                                                                        \
+        REFUSED(&d_, status);                                                                      \
+    } while (0)
+
+#define ACCEPTED_WITH(field, value)                                                                \
+    do {                                                                                           \
+        DESC d_ = good();                                                                          \
+        d_.field = (value);                                                                        \
+        ACCEPTED(&d_);                                                                             \
+    } while (0)
+
+#define FAULT(name, ...)                                                                           \
+    static void fault_##name(void *desc) {                                                         \
+        DESC *d = desc;                                                                            \
+        __VA_ARGS__;                                                                               \
+    }
+
 #endif

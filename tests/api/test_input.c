@@ -58,27 +58,10 @@ static rdk_status call_with(const rdk_table *table, const void *desc) {
     return rdk_softmax_with(table, desc);
 }
 
-static const operation SOFTMAX = {
+#define DESC rdk_softmax_desc
+static const operation OPERATION = {
     "rdk_softmax", call, call_with, sizeof(rdk_softmax_desc), &mem, sizeof mem,
 };
-
-#define REFUSED(d, status) ASSERT(is_refused(&SOFTMAX, d, status))
-#define ACCEPTED(d) ASSERT(is_accepted(&SOFTMAX, d))
-
-/* One field set to one value that must be refused. */
-#define REFUSED_WITH(field, value, status)                                                         \
-    do {                                                                                           \
-        rdk_softmax_desc d_ = good();                                                              \
-        d_.field = (value);                                                                        \
-        REFUSED(&d_, status);                                                                      \
-    } while (0)
-
-#define ACCEPTED_WITH(field, value)                                                                \
-    do {                                                                                           \
-        rdk_softmax_desc d_ = good();                                                              \
-        d_.field = (value);                                                                        \
-        ACCEPTED(&d_);                                                                             \
-    } while (0)
 
 /* ---- The descriptor as a whole --------------------------------------------------------------- */
 
@@ -101,13 +84,13 @@ TEST null_is_refused(void) {
 
 TEST short_size_is_refused(void) {
     rdk_softmax_desc d = good();
-    ASSERT(wrong_sizes_are_refused(&SOFTMAX, &d));
+    ASSERT(wrong_sizes_are_refused(&OPERATION, &d));
     PASS();
 }
 
 TEST surplus_is_refused(void) {
     rdk_softmax_desc d = good();
-    ASSERT(surplus_must_be_zero(&SOFTMAX, &d, 64));
+    ASSERT(surplus_must_be_zero(&OPERATION, &d, 64));
     PASS();
 }
 
@@ -143,7 +126,7 @@ TEST unknown_modes_are_refused(void) {
 
 TEST wrong_isas_are_refused_by_number_and_here(void) {
     rdk_softmax_desc d = good();
-    ASSERT(wrong_isas_are_refused(&SOFTMAX, &d, offsetof(rdk_softmax_desc, isa)));
+    ASSERT(wrong_isas_are_refused(&OPERATION, &d, offsetof(rdk_softmax_desc, isa)));
     PASS();
 }
 
@@ -463,12 +446,6 @@ TEST interleaved_views_are_accepted(void) {
 
 /* ---- Two faults at once ---------------------------------------------------------------------- */
 
-#define FAULT(name, ...)                                                                           \
-    static void fault_##name(void *desc) {                                                         \
-        rdk_softmax_desc *d = desc;                                                                \
-        __VA_ARGS__;                                                                               \
-    }
-
 FAULT(size, d->size -= 8)
 FAULT(isa, d->isa = 99)
 FAULT(mode, d->mode = 3)
@@ -501,7 +478,7 @@ enum { FAULT_COUNT = sizeof FAULTS / sizeof FAULTS[0] };
 
 TEST two_faults_are_refused(void) {
     rdk_softmax_desc d = good();
-    ASSERT(pairs_are_refused(&SOFTMAX, &d, FAULTS, FAULT_COUNT));
+    ASSERT(pairs_are_refused(&OPERATION, &d, FAULTS, FAULT_COUNT));
     PASS();
 }
 
