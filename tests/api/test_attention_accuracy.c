@@ -9,7 +9,7 @@
 #include "kernels/contract.h"
 #include "tests/oracle.h"
 
-/* Set by the build: an emulator leaves out the longest, and looks at fewer queries. */
+/* Set by the build: one goes to the longest, the others leave it out and look at fewer queries. */
 #ifndef RDK_MOST_KEYS
 #define RDK_MOST_KEYS 32768
 #endif
