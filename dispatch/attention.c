@@ -60,7 +60,8 @@ static rdk_status check_counts(const rdk_attention_desc *d) {
 
 static rdk_status check_views(const rdk_attention_desc *d) {
     if (d->q.type != RDK_F32 || d->k.type != RDK_F32 || d->v.type != RDK_F32 ||
-        d->out.type != RDK_F32 || d->lse.type != RDK_F32 || d->weights.type != RDK_F32)
+        d->out.type != RDK_F32 || (d->lse.data && d->lse.type != RDK_F32) ||
+        (d->weights.data && d->weights.type != RDK_F32))
         return RDK_ERR_TYPE;
     if (has_queries(d) && (!d->q.data || !d->out.data || !d->scratch))
         return RDK_ERR_NULL;
@@ -75,7 +76,7 @@ static rdk_status check_views(const rdk_attention_desc *d) {
 /* batch x heads x rows pieces of `length` floats. */
 static rdk_status extent_of(rdk_extent *e, const rdk_attention_desc *d, const rdk_const_view *v,
                             int64_t heads, int64_t rows, int64_t length) {
-    rdk_status s = rdk_extent_begin(e, v->data, 4, length);
+    rdk_status s = rdk_extent_begin(e, v->data, 4, d->batch && heads && rows ? length : 0);
     if (s == RDK_OK)
         s = rdk_extent_repeat(e, 4, rows, v->row_stride);
     if (s == RDK_OK)

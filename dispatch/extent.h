@@ -16,7 +16,7 @@ typedef struct rdk_extent {
     int64_t length;
     int dims;
     struct {
-        int64_t count, stride; /* 2 or more; bytes, more than 0 */
+        int64_t count, stride; /* 2 or more; bytes, 0 or more */
     } dim[RDK_EXTENT_DIMS];
 } rdk_extent;
 
@@ -31,7 +31,7 @@ rdk_status rdk_extent_repeat(rdk_extent *e, int64_t size, int64_t count, int64_t
 bool rdk_extents_overlap(const rdk_extent *a, const rdk_extent *b);
 
 /* Whether each dimension's stride covers what the dimensions within it span, so that no two pieces
- * share a byte. A stride of 0 never does. */
+ * share a byte. A stride of 0 never does. (Pieces that interleave without sharing one are refused too.) */
 bool rdk_extent_nests(const rdk_extent *e);
 
 #endif

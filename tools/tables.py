@@ -163,6 +163,49 @@ def accuracy_all():
     return ["```"] + text + ["```"]
 
 
+# ---- README.md: accuracy-attention; docs/arithmetic.md: accuracy-attention-all ----
+
+def attention_lines():
+    """What test_attention_accuracy printed of figures."""
+    lines = [line.lstrip(".") for line in output_of(MAIN, "attention accuracy").splitlines()]
+    kept = [line.rstrip() for line in lines if line.startswith(("attention, ", "  "))]
+    if not kept:
+        raise Missing("test_attention_accuracy printed no figures")
+    return kept
+
+
+def attention():
+    """One column per number of keys from a block on; of the first table, that without causality."""
+    found, tables = {}, 0
+    for line in attention_lines():
+        tables += line.startswith("attention, ")
+        figures = line.split()
+        if tables == 1 and figures[0].isdigit() and int(figures[1]) >= 128:
+            found[figures[0], figures[1]] = figures
+    keys, dims = (list(dict.fromkeys(k[i] for k in found)) for i in (1, 0))
+    try:
+        rows = [["bound of the max error"] + [found[dims[0], n][4] for n in keys]]
+        for d in dims:
+            rows.append([f"max error, d = {d}"] + [found[d, n][3] for n in keys])
+        for d in dims:
+            rows.append([f"RMS error / that of plain float loops, d = {d}"] +
+                        [found[d, n][7] for n in keys])
+        rows.append(["LSE, worst ULP"] + [max((found[d, n][8] for d in dims), key=float)
+                                          for n in keys])
+    except (KeyError, IndexError) as error:
+        raise Missing(f"test_attention_accuracy's output is not as expected ({error!r})") from None
+    return table(["keys"] + keys, rows)
+
+
+def attention_all():
+    text = []
+    for line in attention_lines():
+        if text and line.startswith("attention, "):
+            text.append("")
+        text.append(line)
+    return ["```"] + text + ["```"]
+
+
 # ---- README.md: speed ----
 
 def speed():
@@ -247,9 +290,9 @@ def growth(results):
 # ---- Files ----
 
 TABLES = {
-    "README.md": {"isas": isas, "accuracy": accuracy, "speed": speed,
-                  "speed-attention": speed_attention},
-    "docs/arithmetic.md": {"accuracy-all": accuracy_all},
+    "README.md": {"isas": isas, "accuracy": accuracy, "accuracy-attention": attention,
+                  "speed": speed, "speed-attention": speed_attention},
+    "docs/arithmetic.md": {"accuracy-all": accuracy_all, "accuracy-attention-all": attention_all},
     "docs/performance.md": {"speed-all": speed_all, "speed-attention": speed_attention_all},
 }
 

@@ -9,6 +9,7 @@
 #include "dispatch/cpu.h"
 #include "kernels/contract.h"
 #include "tests/api/sweep.h"
+#include "tests/oracle.h"
 
 /* Set by the build: how much of the domain of 2^f is run, and how many elements per family. */
 #ifndef RDK_SWEEP_STEP
@@ -88,61 +89,6 @@ TEST sweep_is_the_same_without_fma(void) {
 }
 #endif
 
-/* ---- Draws ----------------------------------------------------------------------------------- */
-
-static uint64_t rng_state;
-
-static uint64_t rng(void) { /* splitmix64 */
-    uint64_t z = rng_state += 0x9e3779b97f4a7c15;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
-    z = (z ^ z >> 27) * 0x94d049bb133111eb;
-    return z ^ z >> 31;
-}
-
-static double uniform(void) { /* (0, 1) */
-    return ((double)(rng() >> 12) + 0.5) * 0x1p-52;
-}
-
-static double normal(void) {
-    return sqrt(-2 * log(uniform())) * cos(6.283185307179586 * uniform());
-}
-
-/* ---- The oracle ------------------------------------------------------------------------------ */
-
-typedef struct oracle {
-    double max, sum, lse; /* sum of exp(z - max) */
-} oracle;
-
-/* Exact but for one rounding of the sum: a product of two floats fits in a double. */
-static double logit(const float *x, const float *bias, float scale, int64_t j) {
-    return (double)x[j] * scale + (bias ? (double)bias[j] : 0);
-}
-
-static oracle oracle_of(const float *x, const float *bias, float scale, int64_t cols) {
-    oracle o = {.max = -INFINITY};
-    double lost = 0; /* Neumaier */
-    for (int64_t j = 0; j < cols; j++)
-        o.max = fmax(o.max, logit(x, bias, scale, j));
-    for (int64_t j = 0; j < cols; j++) {
-        double e = exp(logit(x, bias, scale, j) - o.max), s = o.sum + e;
-        lost += o.sum >= e ? (o.sum - s) + e : (e - s) + o.sum;
-        o.sum = s;
-    }
-    o.sum += lost;
-    o.lse = o.max + log(o.sum);
-    return o;
-}
-
-/* The ULP of a type with `bits` of fraction and least normal exponent `least`, in v's binade. */
-static double ulp_of(double v, int bits, int least) {
-    int e = v == 0 ? least : ilogb(v);
-    return ldexp(1, (e > least ? e : least) - bits);
-}
-
-static double ulp32(double v) {
-    return ulp_of(v, 23, -126);
-}
-
 /* ---- Families -------------------------------------------------------------------------------- */
 
 typedef enum bias_kind { NO_BIAS, UNIFORM, SLOPE, COMPENSATED } bias_kind;
@@ -157,11 +103,13 @@ typedef struct family {
 
 typedef struct row_memory {
     float *x, *bias, *y;
+    double *z; /* the logits */
 } row_memory;
 
 static row_memory allocate(int64_t cols) {
-    row_memory m = {malloc((size_t)cols * 4), malloc((size_t)cols * 4), malloc((size_t)cols * 4)};
-    if (!m.x || !m.bias || !m.y) {
+    size_t floats = (size_t)cols * 4;
+    row_memory m = {malloc(floats), malloc(floats), malloc(floats), malloc(2 * floats)};
+    if (!m.x || !m.bias || !m.y || !m.z) {
         puts("out of memory");
         exit(EXIT_FAILURE);
     }
@@ -172,22 +120,30 @@ static void release(row_memory m) {
     free(m.x);
     free(m.bias);
     free(m.y);
+    free(m.z);
 }
 
 static void draw_row(const family *f, row_memory m, int64_t cols) {
     for (int64_t j = 0; j < cols; j++) {
         double b = 0;
         if (f->bias == UNIFORM)
-            b = (2 * uniform() - 1) * f->bias_size;
+            b = (2 * draw_uniform() - 1) * f->bias_size;
         else if (f->bias == SLOPE) /* as ALiBi: the last column is nearest */
             b = f->bias_size * (double)(cols - 1 - j) / (double)cols;
         else if (f->bias == COMPENSATED)
-            b = f->bias_size * (0.5 + 0.5 * uniform());
+            b = f->bias_size * (0.5 + 0.5 * draw_uniform());
         m.bias[j] = (float)b;
-        m.x[j] = (float)(f->mean + f->deviation * normal());
+        m.x[j] = (float)(f->mean + f->deviation * draw_normal());
         if (f->bias == COMPENSATED) /* logits of ordinary size all the same */
             m.x[j] = (float)((m.x[j] - b) / f->scale);
     }
+}
+
+/* The logits of a row, exact but for one rounding of a sum: a product of two floats fits in a double. */
+static oracle look_at(row_memory m, const float *bias, float scale, int64_t cols) {
+    for (int64_t j = 0; j < cols; j++)
+        m.z[j] = (double)m.x[j] * scale + (bias ? (double)bias[j] : 0);
+    return oracle_of(m.z, cols);
 }
 
 static rdk_softmax_desc desc_of(const family *f, row_memory m, int64_t cols) {
@@ -214,9 +170,10 @@ static int64_t rows_for(int64_t cols) {
 }
 
 static void seed(const family *f, int64_t cols) {
-    rng_state = 0x726f6f74646bu + (uint64_t)cols;
+    uint64_t n = 0x726f6f74646bu + (uint64_t)cols;
     for (const char *p = f->name; *p; p++)
-        rng_state = rng_state * 31 + (unsigned char)*p;
+        n = n * 31 + (unsigned char)*p;
+    draw_seed(n);
 }
 
 static void heading(const char *what) {
@@ -244,9 +201,9 @@ static double bias_allowance(float b) {
 
 static void compare_row(tally *t, const family *f, row_memory m, int64_t cols) {
     const float *bias = f->bias == NO_BIAS ? NULL : m.bias;
-    oracle o = oracle_of(m.x, bias, f->scale, cols);
+    oracle o = look_at(m, bias, f->scale, cols);
     for (int64_t j = 0; j < cols; j++) {
-        double exact = exp(logit(m.x, bias, f->scale, j) - o.max) / o.sum;
+        double exact = oracle_weight(&o, m.z[j]);
         double error = fabs((double)m.y[j] - exact) / ulp32(exact);
         if (exact < LEAST_WEIGHT) {
             t->not_zeroed += !(m.y[j] >= 0 && m.y[j] <= 1.01f * (float)LEAST_WEIGHT);
@@ -327,10 +284,6 @@ TEST softmax_with_bias_is_within_4_plus_b_ulp(void) {
 
 /* ---- Log-softmax and LSE --------------------------------------------------------------------- */
 
-static double log_error(double got, double exact) {
-    return fabs(got - exact) / ulp32(fmax(1, fabs(exact)));
-}
-
 static bool log_family(const family *f) {
     bool ok = true;
     printf("  %-32s", f->name);
@@ -349,11 +302,11 @@ static bool log_family(const family *f) {
             d.mode = RDK_SOFTMAX_LSE;
             d.lse = &lse_alone;
             ok &= rdk_softmax(&d) == RDK_OK && rdk_bits(lse) == rdk_bits(lse_alone);
-            oracle o = oracle_of(m.x, d.bias, f->scale, COLS[i]);
+            oracle o = look_at(m, d.bias, f->scale, COLS[i]);
             worst_lse = fmax(worst_lse, log_error(lse, o.lse));
             ok &= log_error(lse, o.lse) <= BOUND_LOG;
             for (int64_t j = 0; j < COLS[i]; j++) {
-                double exact = (logit(m.x, d.bias, f->scale, j) - o.max) - log(o.sum);
+                double exact = (m.z[j] - o.max) - log(o.sum);
                 double error = log_error(m.y[j], exact);
                 ok &= error <= BOUND_LOG;
                 if (!(error <= worst))
@@ -415,7 +368,7 @@ static bool narrow_case(const narrow *n, rdk_softmax_mode mode, double deviation
             m.x[j] = rdk_load(x16, n->type, j);
         }
         ok &= rdk_softmax(&d) == RDK_OK;
-        oracle o = oracle_of(m.x, NULL, 1, N);
+        oracle o = look_at(m, NULL, 1, N);
         for (int j = 0; j < N; j++) {
             double z = m.x[j] - o.max;
             double exact = mode == RDK_SOFTMAX ? exp(z) / o.sum : z - log(o.sum);

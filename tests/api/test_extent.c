@@ -1,0 +1,221 @@
+/* dispatch/extent.c against sets of bytes: every answer on small random views, and addresses that
+ * overflow. */
+#include "tests/suite.h"
+
+#include <stdint.h>
+
+#include "dispatch/extent.h"
+#include "tests/api/bytes.h"
+#include "tests/cases.h"
+
+/* Set by the build: an emulator looks at fewer. */
+#ifndef RDK_VIEWS
+#define RDK_VIEWS 20000
+#endif
+
+enum { SPAN = 480 }; /* small enough that views often meet, large enough that they often do not */
+
+static unsigned covers_a[BYTES_MAX], covers_b[BYTES_MAX];
+
+/* ---- Views ----------------------------------------------------------------------------------- */
+
+/* Elements of 1 or 4 bytes, at most 4 x 4 x 4 pieces of 6, dimensions in any order of strides. */
+static strided draw(rng *r, int64_t *size) {
+    strided s;
+    *size = rng_below(r, 2) ? 4 : 1;
+    s.first = rng_below(r, SPAN);
+    s.length = *size * rng_below(r, 7);
+    for (int i = 0; i < BYTES_DIMS; i++) {
+        static const int64_t UP_TO[] = {4, 12, 60, 120};
+        s.count[i] = rng_below(r, 12) ? 1 + rng_below(r, 4) : 0;
+        s.stride[i] = *size * rng_below(r, UP_TO[rng_below(r, 4)]);
+    }
+    return s;
+}
+
+/* Base addresses are only compared, so any will do. */
+static rdk_status extent_of(rdk_extent *e, uintptr_t base, const strided *s, int64_t size) {
+    rdk_status status =
+        rdk_extent_begin(e, (const void *)(base + (uintptr_t)s->first), size, s->length / size);
+    for (int i = 0; i < BYTES_DIMS && status == RDK_OK; i++)
+        status = rdk_extent_repeat(e, size, s->count[i], s->stride[i] / size);
+    return status;
+}
+
+/* The definition of nesting, dimension by dimension: whatever is spanned by all with smaller strides fits
+ * into the stride. */
+static bool nests(const strided *s) {
+    bool done[BYTES_DIMS] = {false};
+    int64_t span = s->length;
+    if (!s->length || !s->count[0] || !s->count[1] || !s->count[2])
+        return true;
+    for (int n = 0; n < BYTES_DIMS; n++) {
+        int least = -1;
+        for (int i = 0; i < BYTES_DIMS; i++)
+            if (!done[i] && (least < 0 || s->stride[i] < s->stride[least]))
+                least = i;
+        done[least] = true;
+        if (s->count[least] > 1 && s->stride[least] < span)
+            return false;
+        span += (s->count[least] - 1) * s->stride[least];
+    }
+    return true;
+}
+
+/* ---- Small views ----------------------------------------------------------------------------- */
+
+TEST overlap_is_exact(void) {
+    static const uintptr_t BASE[] = {4096, UINTPTR_MAX / 2 - SPAN, UINTPTR_MAX - BYTES_MAX};
+    rng r = {1};
+    int64_t meet = 0, interleave = 0;
+    for (int64_t n = 0; n < RDK_VIEWS; n++) {
+        int64_t size_a, size_b;
+        strided a = draw(&r, &size_a), b = draw(&r, &size_b);
+        rdk_extent ea, eb;
+        uintptr_t base = BASE[n % 3];
+        ASSERT_EQ(RDK_OK, extent_of(&ea, base, &a, size_a));
+        ASSERT_EQ(RDK_OK, extent_of(&eb, base, &b, size_b));
+        count_bytes(covers_a, &a);
+        count_bytes(covers_b, &b);
+        bool share = covers_share(covers_a, covers_b);
+        if (rdk_extents_overlap(&ea, &eb) != share || rdk_extents_overlap(&eb, &ea) != share) {
+            printf("\nviews %lld: share a byte: %d\n", (long long)n, share);
+            FAIL();
+        }
+        meet += share;
+        interleave += !share && ea.length && eb.length && ea.dims && eb.dims;
+    }
+    printf("\n%d pairs of views, %lld of them overlap\n", RDK_VIEWS, (long long)meet);
+    ASSERT(meet > RDK_VIEWS / 10 && interleave > RDK_VIEWS / 10);
+    PASS();
+}
+
+TEST side_by_side_is_apart(void) {
+    rdk_extent a, b;
+    ASSERT_EQ(RDK_OK, rdk_extent_begin(&a, (const void *)(uintptr_t)4096, 1, 20));
+    for (uintptr_t p = 4096 - 20; p <= 4096 + 30; p++) {
+        ASSERT_EQ(RDK_OK, rdk_extent_begin(&b, (const void *)p, 1, 10));
+        bool share = p + 10 > 4096 && p < 4096 + 20;
+        ASSERT(rdk_extents_overlap(&a, &b) == share && rdk_extents_overlap(&b, &a) == share);
+    }
+    PASS();
+}
+
+/* What nests covers no byte twice. The reverse does not hold: strides of 2 and 3 may interleave. */
+TEST nesting_is_as_defined(void) {
+    rng r = {2};
+    int64_t nested = 0, cautious = 0;
+    for (int64_t n = 0; n < RDK_VIEWS; n++) {
+        int64_t size;
+        strided s = draw(&r, &size);
+        rdk_extent e;
+        ASSERT_EQ(RDK_OK, extent_of(&e, 4096, &s, size));
+        count_bytes(covers_a, &s);
+        bool twice = covers_itself(covers_a);
+        if (rdk_extent_nests(&e) != nests(&s) || (nests(&s) && twice)) {
+            printf("\nview %lld: nests: %d, covers a byte twice: %d\n", (long long)n, nests(&s),
+                   twice);
+            FAIL();
+        }
+        nested += nests(&s);
+        cautious += !nests(&s) && !twice;
+    }
+    printf("\n%d views: %lld nest, %lld more cover no byte twice\n", RDK_VIEWS, (long long)nested,
+           (long long)cautious);
+    ASSERT(nested > RDK_VIEWS / 10 && cautious > 0);
+    PASS();
+}
+
+/* Two matrices of a hundred thousand rows, one in the other's gaps; then one byte too far. */
+TEST long_interleaved_views_are_told_apart(void) {
+    rdk_extent a, b;
+    for (int64_t shift = 0; shift < 32; shift++) {
+        ASSERT_EQ(RDK_OK, rdk_extent_begin(&a, (const void *)(uintptr_t)65536, 1, 12));
+        ASSERT_EQ(RDK_OK, rdk_extent_repeat(&a, 1, 100000, 32));
+        ASSERT_EQ(RDK_OK, rdk_extent_begin(&b, (const void *)(uintptr_t)(65536 + shift), 1, 8));
+        ASSERT_EQ(RDK_OK, rdk_extent_repeat(&b, 1, 100000, 32));
+        ASSERT_EQ(shift < 12 || shift > 24, rdk_extents_overlap(&a, &b));
+        ASSERT_EQ(shift < 12 || shift > 24, rdk_extents_overlap(&b, &a));
+    }
+    PASS();
+}
+
+/* ---- Addresses --------------------------------------------------------------------------------- */
+
+/* From p on: `length` bytes, `count` times, `stride` bytes apart. */
+static rdk_status status_of(uintptr_t p, int64_t length, int64_t count, int64_t stride) {
+    rdk_extent e;
+    rdk_status s = rdk_extent_begin(&e, (const void *)p, 1, length);
+    return s == RDK_OK ? rdk_extent_repeat(&e, 1, count, stride) : s;
+}
+
+TEST last_byte_must_have_an_address(void) {
+    for (int64_t over = -3; over <= 3; over++) {
+        rdk_status expected = over > 0 ? RDK_ERR_SIZE : RDK_OK;
+        ASSERT_EQ(expected, status_of(UINTPTR_MAX - 100, 100 + over, 1, 0));
+        ASSERT_EQ(expected, status_of(UINTPTR_MAX - 100, 10 + over, 10, 10));
+        ASSERT_EQ(expected, status_of(UINTPTR_MAX - 100, 10, 11 + over, 9));
+        ASSERT_EQ(expected, status_of(0, PTRDIFF_MAX - 1000, 2, 1000 + over));
+        ASSERT_EQ(expected, status_of(0, 7, 5, PTRDIFF_MAX / 4 - 1 + over));
+    }
+    PASS();
+}
+
+/* In every number of bits: a product that wraps to something small, in elements or in bytes. */
+TEST products_that_wrap_are_refused(void) {
+    rdk_extent e;
+    for (int shift = 1; shift < 63; shift++) {
+        int64_t count = ((int64_t)1 << (63 - shift)) + 1;
+        ASSERT_EQ(RDK_ERR_SIZE, status_of(4096, 8, count, (int64_t)1 << shift));
+        ASSERT_EQ(RDK_OK, rdk_extent_begin(&e, NULL, 4, 8));
+        count = ((int64_t)1 << (shift < 62 ? 61 - shift : 0)) + 1;
+        ASSERT_EQ(RDK_ERR_SIZE, rdk_extent_repeat(&e, 4, count, (int64_t)1 << shift));
+    }
+    ASSERT_EQ(RDK_ERR_SIZE, rdk_extent_begin(&e, NULL, 4, INT64_MAX));
+    ASSERT_EQ(RDK_ERR_SIZE, rdk_extent_begin(&e, NULL, 4, INT64_MAX / 4 + 1));
+    PASS();
+}
+
+/* Each dimension fits alone; together they do not. */
+TEST dimensions_add_up(void) {
+    rdk_extent e;
+    const int64_t third = PTRDIFF_MAX / 3;
+    ASSERT_EQ(RDK_OK, rdk_extent_begin(&e, NULL, 1, 1));
+    ASSERT_EQ(RDK_OK, rdk_extent_repeat(&e, 1, 2, third));
+    ASSERT_EQ(RDK_OK, rdk_extent_repeat(&e, 1, 2, third));
+    ASSERT_EQ(RDK_ERR_SIZE, rdk_extent_repeat(&e, 1, 2, third + 2));
+    PASS();
+}
+
+TEST nothing_has_any_stride(void) {
+    rdk_extent e, other;
+    ASSERT_EQ(RDK_OK, rdk_extent_begin(&other, (const void *)(uintptr_t)4096, 1, 64));
+    for (int empty = 0; empty < 2; empty++) {
+        ASSERT_EQ(RDK_OK, rdk_extent_begin(&e, (const void *)(uintptr_t)4096, 4, empty ? 0 : 5));
+        ASSERT_EQ(RDK_OK, rdk_extent_repeat(&e, 4, empty ? 3 : 0, INT64_MAX));
+        ASSERT_EQ(RDK_OK, rdk_extent_repeat(&e, 4, 3, INT64_MAX));
+        ASSERT(!rdk_extents_overlap(&e, &other) && !rdk_extents_overlap(&other, &e));
+        ASSERT(rdk_extent_nests(&e));
+    }
+    ASSERT_EQ(RDK_OK, rdk_extent_repeat(&other, 4, 1, INT64_MAX)); /* no second one */
+    PASS();
+}
+
+SUITE(extent) {
+    RUN_TEST(overlap_is_exact);
+    RUN_TEST(side_by_side_is_apart);
+    RUN_TEST(nesting_is_as_defined);
+    RUN_TEST(long_interleaved_views_are_told_apart);
+    RUN_TEST(last_byte_must_have_an_address);
+    RUN_TEST(products_that_wrap_are_refused);
+    RUN_TEST(dimensions_add_up);
+    RUN_TEST(nothing_has_any_stride);
+}
+
+GREATEST_MAIN_DEFS();
+
+int main(int argc, char **argv) {
+    GREATEST_MAIN_BEGIN();
+    RUN_SUITE(extent);
+    RDK_MAIN_END();
+}
