@@ -223,8 +223,8 @@ typedef struct rdk_attention_desc {
     rdk_const_view v; /* batch x kv_heads x kv_len rows of d_v */
     rdk_view out;     /* batch x q_heads x q_len rows of d_v */
 
-    int64_t q_pos; /* of the first query, if causal is RDK_CAUSAL_FROM_POSITION; may be negative */
-    int64_t key_pos0; /* position of the first key, 0 or more */
+    int64_t q_pos;    /* of the first query, if causal is RDK_CAUSAL_FROM_POSITION; within +-2^61 */
+    int64_t key_pos0; /* position of the first key, 0 to 2^61 */
     float scale;      /* multiplies the scores; 0 means 1 / sqrt(d_qk) */
 
     rdk_view lse;     /* unless data is NULL: the log-sum-exp of each query, rows of one element */
