@@ -137,22 +137,21 @@ static void score_lanes(const walk *w, const unit *u, const block *b, const grou
 }
 
 #ifdef RDK_FEW_X86_H
-/* The same for very few queries. */
+/* The same for very few queries and sixteen keys or more. The last sixteen may come twice in part. */
 static void score_few(const walk *w, const unit *u, const block *b, const group *g, stream *next) {
-    static const float NONE[RDK_MAX_HEAD_DIM];
-    few f = {.q = w->q + g->first * w->d->d_qk, .q_step = g->width, .d = w->d->d_qk};
-    f.c_row = g->width;
+    few f = {.key_step = w->d->k.row_stride * 4, .d = w->d->d_qk};
+    f.q = w->q + g->first * w->d->d_qk;
+    f.q_step = f.c_row = g->width;
     f.fetch = next;
     for (int lane = b->lo; lane < g->hi; lane += FEW_KEYS) {
-        f.count = (int)least(FEW_KEYS, g->hi - lane);
-        f.c = scores_of(w, g, lane);
-        for (int i = 0; i < FEW_KEYS; i++)
-            f.key[i] = i < f.count ? key_at(w, u, b->base + lane + i) : (const char *)NONE;
+        int first = (int)least(lane, g->hi - FEW_KEYS);
+        f.key = key_at(w, u, b->base + first);
+        f.c = scores_of(w, g, first);
         FEW_OF[g->count](&f);
     }
 }
 #else
-enum { FEW = 0 };
+enum { FEW = 0, FEW_KEYS = 0 };
 
 static void score_few(const walk *w, const unit *u, const block *b, const group *g, stream *next) {
     (void)w, (void)u, (void)b, (void)g, (void)next;
@@ -436,7 +435,7 @@ static void attend(const walk *w, const unit *u, block b, ahead next) {
         if (groups > 1 && !packed)
             pack_values(w, u, &b, 0);
         packed = groups > 1;
-        if (g.count <= FEW)
+        if (g.count <= FEW && g.hi - b.lo >= FEW_KEYS)
             score_few(w, u, &b, &g, packed ? &next.keys : &values);
         else
             score_group(w, u, &b, &g, packed ? &next.keys : &values);

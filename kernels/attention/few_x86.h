@@ -13,18 +13,17 @@ enum {
     FEW_LINES = 4, /* fetched for every four columns, as many as are read */
 };
 
-/* Elements c ... c + 3 of eight keys, in one vector for each element. Those from n on are zero. */
-RDK_INLINE void turn_8_keys(__m256 m[4], const char *const key[8], int64_t c, const int n) {
-    static const int32_t FIRST[8] = {-1, -1, -1, -1};
-    __m128i first = _mm_loadu_si128((const __m128i *)(const void *)(FIRST + 4 - n));
+/* Elements 0 ... 3 of eight keys, in one vector for each element. */
+RDK_INLINE void turn_8_keys(__m256 m[4], const char *key, int64_t step, bool whole) {
+    const __m128i one = _mm_setr_epi32(-1, 0, 0, 0);
     __m256 p[4];
     RDK_UNROLL
     for (int i = 0; i < 4; i++) {
-        const float *low = (const float *)(const void *)(key[i] + c * 4);
-        const float *high = (const float *)(const void *)(key[i + 4] + c * 4);
-        p[i] = n == 4 ? _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(low)),
-                                             _mm_loadu_ps(high), 1)
-                      : _mm256_set_m128(_mm_maskload_ps(high, first), _mm_maskload_ps(low, first));
+        const float *low = (const float *)(const void *)(key + i * step);
+        const float *high = (const float *)(const void *)(key + (i + 4) * step);
+        p[i] = whole ? _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(low)),
+                                            _mm_loadu_ps(high), 1)
+                     : _mm256_set_m128(_mm_maskload_ps(high, one), _mm_maskload_ps(low, one));
     }
     __m256 a = _mm256_unpacklo_ps(p[0], p[1]), b = _mm256_unpackhi_ps(p[0], p[1]);
     __m256 d = _mm256_unpacklo_ps(p[2], p[3]), e = _mm256_unpackhi_ps(p[2], p[3]);
@@ -36,50 +35,56 @@ RDK_INLINE void turn_8_keys(__m256 m[4], const char *const key[8], int64_t c, co
 
 /* Sixteen keys, and queries side by side: q[c * q_step + r]. */
 typedef struct few {
-    const char *key[FEW_KEYS];
+    const char *key;
+    int64_t key_step; /* bytes */
     const float *q;
     int64_t q_step, d;
-    float *c; /* [key][c_row]; every row is written, eight floats of it */
+    float *c; /* [key][c_row]; of each row eight floats are written */
     int64_t c_row;
-    int count; /* keys whose scores are written */
     stream *fetch;
 } few;
 
-RDK_INLINE void few_step(const few *f, __m256 sum[2][FEW], int64_t c, const int n, const int rows) {
+/* Elements 0 ... n - 1, n being 4 or 1, of all keys times those of all queries. */
+RDK_INLINE void few_step(__m256 sum[2][FEW], const char *key, int64_t step, const float *q,
+                         int64_t q_step, const int n, const int rows) {
+    __m256 m[2][4];
+    turn_8_keys(m[0], key, step, n == 4);
+    turn_8_keys(m[1], key + 8 * step, step, n == 4);
     RDK_UNROLL
-    for (int g = 0; g < 2; g++) {
-        __m256 m[4];
-        turn_8_keys(m, f->key + 8 * g, c, n);
+    for (int i = 0; i < n; i++)
         RDK_UNROLL
-        for (int i = 0; i < 4; i++)
-            if (i < n)
-                RDK_UNROLL
-        for (int r = 0; r < rows; r++)
-            sum[g][r] = _mm256_fmadd_ps(_mm256_broadcast_ss(f->q + (c + i) * f->q_step + r), m[i],
-                                        sum[g][r]);
+    for (int r = 0; r < rows; r++) {
+        __m256 x = _mm256_broadcast_ss(q + i * q_step + r);
+        sum[0][r] = _mm256_fmadd_ps(x, m[0][i], sum[0][r]);
+        sum[1][r] = _mm256_fmadd_ps(x, m[1][i], sum[1][r]);
     }
 }
 
 RDK_INLINE void few_body(const few *f, const int rows) {
     __m256 sum[2][FEW];
     stream s = *f->fetch;
-    int64_t c = 0;
+    const char *key = f->key;
+    const float *q = f->q;
+    const int64_t step = f->key_step, q_step = f->q_step;
+    int64_t left = f->d;
     RDK_UNROLL
     for (int r = 0; r < rows; r++)
         sum[0][r] = sum[1][r] = _mm256_setzero_ps();
-    for (; c + 4 <= f->d; c += 4) {
-        few_step(f, sum, c, 4, rows);
+    for (; left >= 4; left -= 4, key += 16, q += 4 * q_step) {
+        few_step(sum, key, step, q, q_step, 4, rows);
         for (int64_t n = stream_take(&s, FEW_LINES); n > 0; n--)
             stream_fetch(&s);
     }
     *f->fetch = s;
-    for (; c < f->d; c++)
-        few_step(f, sum, c, 1, rows);
+    for (; left > 0; left--, key += 4, q += q_step)
+        few_step(sum, key, step, q, q_step, 1, rows);
+    RDK_UNROLL
     for (int g = 0; g < 2; g++) {
         float turned[FEW][8];
+        RDK_UNROLL
         for (int r = 0; r < rows; r++)
             _mm256_storeu_ps(turned[r], sum[g][r]);
-        for (int i = 0; i < 8 && 8 * g + i < f->count; i++)
+        for (int i = 0; i < 8; i++)
             for (int r = 0; r < 8; r++)
                 f->c[(8 * g + i) * f->c_row + r] = r < rows ? turned[r][i] : 0;
     }

@@ -54,7 +54,7 @@ typedef struct tile {
     int64_t c_row; /* floats */
     int64_t steps;
     const float *shrink; /* NULL: c begins at +0; else c[r] is first multiplied with shrink[r] */
-    stream *fetch;       /* NULL, or what to fetch meanwhile, one line a step */
+    stream *fetch;       /* NULL, or what to fetch meanwhile */
 } tile;
 
 typedef void tile_function(const tile *t);
