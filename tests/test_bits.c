@@ -1,6 +1,7 @@
 /* Same bits: every path against the scalar reference, along every axis and over random draws.
  * Its options: tests/options.h. */
 #include "tests/check.h"
+#include "tests/missing.h"
 #include "tests/options.h"
 #include "tests/suite.h"
 
@@ -25,18 +26,6 @@ TEST draws(uint64_t first, uint64_t count) {
     printf("\ndraws: %llu cases\n", (unsigned long long)count);
     ASSERT_EQm(all.report, failures, checker_failures(&all));
     PASS();
-}
-
-/* A path that cannot run here is a skip, and counts as one. */
-TEST cannot_run(const char *reason) {
-    RDK_SKIP(reason);
-}
-
-SUITE(missing) {
-    const char *reasons[RDK_MAX_PATHS];
-    int count = rdk_paths_missing(reasons);
-    for (int i = 0; i < count; i++)
-        RUN_TESTp(cannot_run, reasons[i]);
 }
 
 SUITE(axes) {
