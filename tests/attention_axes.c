@@ -426,6 +426,23 @@ static bool walk_cold(attention_visitor *visit, void *context) {
     return true;
 }
 
+/* Sums that underflow to -0 in several chunks: what is written is +0, whatever a tile added of +0. */
+static bool walk_signs_of_zero(attention_visitor *visit, void *context) {
+    attention_case c = attention_default();
+    c.values = VALUES_TINY;
+    c.scores = SCORES_WIDE;
+    for (int i = 0; i < 60; i++)
+        for (int64_t rows = 1; rows <= 13; rows += 4) {
+            c.kv_len = 4 + i;
+            c.key_pos0 = RDK_CHUNK - 1 - i % 5;
+            c.q_len = rows;
+            set_dims(&c, 1 + i % 3, 20);
+            set_causal(&c, i % 3);
+            GO(c);
+        }
+    return true;
+}
+
 const attention_axis ATTENTION_AXES[] = {
     {"rows", walk_rows},
     {"keys", walk_keys},
@@ -448,6 +465,7 @@ const attention_axis ATTENTION_AXES[] = {
     {"families of scores", walk_families},
     {"values", walk_values},
     {"hot and cold chunks", walk_cold},
+    {"signs of zero", walk_signs_of_zero},
     {0},
 };
 

@@ -165,6 +165,8 @@ static float value_value(const attention_case *c, rng *r) {
         return subnormal(r);
     case VALUES_ZEROS:
         return zero(r);
+    case VALUES_TINY:
+        return PICK(r, -0.0f, -0.0f, -0x1p-149f, -0x1p-148f);
     case VALUES_HUGE:
         return normal(r) * 1e38f;
     case VALUES_INFINITIES:

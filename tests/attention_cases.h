@@ -46,6 +46,7 @@ enum {
     VALUES_NORMAL,
     VALUES_SUBNORMAL,
     VALUES_ZEROS,
+    VALUES_TINY,       /* negative, and next to nothing: sums underflow to -0 */
     VALUES_HUGE,       /* sums overflow */
     VALUES_INFINITIES, /* here and there */
     VALUES_NAN,        /* here and there */
