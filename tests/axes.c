@@ -5,8 +5,6 @@
 
 #include "kernels/contract.h"
 
-#define COUNT(array) (sizeof(array) / sizeof(array)[0])
-
 /* What a walk carries; go() is false once the visitor has had enough. */
 #define GO(c)                                                                                      \
     do {                                                                                           \

@@ -3,133 +3,11 @@
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "kernels/contract.h"
 
-#define COUNT(array) ((int64_t)(sizeof(array) / sizeof(array)[0]))
-
-/* ---- Random numbers ------------------------------------------------------------------------------ */
-
-uint64_t rng_next(rng *r) { /* splitmix64 */
-    uint64_t z = r->state += 0x9e3779b97f4a7c15;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
-    z = (z ^ z >> 27) * 0x94d049bb133111eb;
-    return z ^ z >> 31;
-}
-
-int64_t rng_below(rng *r, int64_t n) {
-    return (int64_t)(rng_next(r) % (uint64_t)n);
-}
-
-static bool chance(rng *r, int percent) {
-    return rng_below(r, 100) < percent;
-}
-
-/* Nearly normal: the sum of twelve uniform numbers. Exact, so the same everywhere. */
-static float normal(rng *r) {
-    int64_t sum = 0;
-    for (int i = 0; i < 3; i++) {
-        uint64_t u = rng_next(r);
-        sum += (int64_t)(u & 0xffff) + (int64_t)(u >> 16 & 0xffff) + (int64_t)(u >> 32 & 0xffff) +
-               (int64_t)(u >> 48);
-    }
-    return (float)(sum - 6 * 0xffff) * 0x1p-16f;
-}
-
-/* ---- Elements ---------------------------------------------------------------------------------------- */
-
-static void put_bits(char *p, rdk_type type, int64_t i, uint32_t bits) {
-    uint16_t half = (uint16_t)bits;
-    if (type == RDK_F32)
-        memcpy(p + i * 4, &bits, 4);
-    else
-        memcpy(p + i * 2, &half, 2);
-}
-
-/* A NaN of any kind: quiet or signalling, either sign, some payload. */
-static void put_nan(char *p, rdk_type type, int64_t i, rng *r) {
-    static const uint32_t NANS[][6] = {
-        [RDK_F32] = {0x7fc00000, 0xffc00000, 0x7f800001, 0xff800001, 0x7fffffff, 0x7fa12345},
-        [RDK_F16] = {0x7e00, 0xfe00, 0x7c01, 0xfc01, 0x7fff, 0x7d23},
-        [RDK_BF16] = {0x7fc0, 0xffc0, 0x7f81, 0xff81, 0x7fff, 0x7fa1},
-    };
-    put_bits(p, type, i, NANS[type][rng_below(r, 6)]);
-}
-
-static float pick(rng *r, const float *values, int64_t count) {
-    return values[rng_below(r, count)];
-}
-#define PICK(r, ...) pick(r, (const float[]){__VA_ARGS__}, COUNT(((const float[]){__VA_ARGS__})))
-
-/* The x that is `target` in base 2 under scale c, or a few units in the last place off it. */
-static float base2(rng *r, double target, float c) {
-    double factor = (double)c * RDK_LOG2E;
-    float x = (float)(isfinite(factor) && factor != 0 ? target / factor : target);
-    for (int64_t steps = rng_below(r, 5) - 2; steps != 0; steps += steps < 0 ? 1 : -1)
-        x = nextafterf(x, steps < 0 ? -INFINITY : INFINITY);
-    return x;
-}
-
-/* Element j of a row of n: what the family has there, as a float. */
-static float value_of(family f, rng *r, int64_t j, int64_t n, float scale, int64_t hot) {
-    switch (f) {
-    case FAMILY_WIDE:
-        return normal(r) * 64;
-    case FAMILY_ASCENDING:
-        return (float)(j - n / 2) * 0.25f;
-    case FAMILY_DESCENDING:
-        return (float)(n / 2 - j) * 0.25f;
-    case FAMILY_ONE_HOT:
-        return j == hot ? 30 : -30;
-    case FAMILY_SUBNORMAL:
-        return rdk_float((uint32_t)(rng_next(r) & 0x807fffff));
-    case FAMILY_ZEROS:
-        return chance(r, 50) ? 0.0f : -0.0f;
-    case FAMILY_INFINITIES:
-        return chance(r, 70) ? normal(r) : chance(r, 50) ? INFINITY : -INFINITY;
-    case FAMILY_MINUS_INF:
-        return chance(r, 50) ? normal(r) : -INFINITY;
-    case FAMILY_ALL_MINUS_INF:
-        return -INFINITY;
-    case FAMILY_COLD:
-        return chance(r, 60) ? normal(r) * 8
-                             : PICK(r, 70000, -70000, 69999.5f, 1e30f, -1e30f, FLT_MAX, -FLT_MAX);
-    case FAMILY_HUGE_NEGATIVE:
-        return PICK(r, -1e30f, -1.000001e30f, -FLT_MAX, -1e6f, -1000001, -70000);
-    case FAMILY_COLD_EDGE:
-        return j == hot || chance(r, 10) ? base2(r, hot % 2 ? 65536 : -65536, scale)
-                                         : base2(r, (hot % 2 ? 65536 : -65536) - 8.0, scale);
-    case FAMILY_FLUSH_EDGE:
-        return j == hot
-                   ? base2(r, (double)(hot % 7), scale)
-                   : base2(r, (double)(hot % 7) - 99.0 - 0.25 * (double)rng_below(r, 13), scale);
-    case FAMILY_TIES:
-        return base2(r, (double)rng_below(r, 40) - 30.5, scale);
-    default:
-        return normal(r);
-    }
-}
-
-/* A row of n elements, n > 0. */
-static void fill_row(char *p, rdk_type type, int64_t n, family f, float scale, rng *r) {
-    int64_t hot = rng_below(r, n);
-    float all = normal(r) * PICK(r, 1, 1, 8, 1000, 0);
-    for (int64_t j = 0; j < n; j++) {
-        if (f == FAMILY_BITS)
-            put_bits(p, type, j, (uint32_t)rng_next(r));
-        else
-            rdk_store(p, type, j, f == FAMILY_EQUAL ? all : value_of(f, r, j, n, scale, hot));
-    }
-    int64_t tail = n % RDK_LANES ? n % RDK_LANES : n < RDK_LANES ? n : RDK_LANES;
-    if (f == FAMILY_NAN_FIRST)
-        put_nan(p, type, 0, r);
-    if (f == FAMILY_NAN_LAST)
-        put_nan(p, type, n - 1, r);
-    if (f == FAMILY_NAN_TAIL)
-        put_nan(p, type, n - 1 - rng_below(r, tail), r);
-}
+/* ---- Inputs beside x -------------------------------------------------------------------------------- */
 
 static void fill_bias(char *p, rdk_type type, int64_t n, bias_kind kind, rng *r) {
     static const double ABSENT_EDGE = -0x1p+20 / RDK_LOG2E;
@@ -194,13 +72,14 @@ static int64_t visible_of(const softmax_case *c, int64_t row, rng *r) {
 
 /* ---- Memory -------------------------------------------------------------------------------------------- */
 
-void memory_map(softmax_memory *m) {
+void memory_map(memory *m) {
     static const char *const NAMES[] = {"x", "y", "bias", "row_scale", "visible", "lse"};
+    m->count = BUFFER_COUNT;
     for (int i = 0; i < BUFFER_COUNT; i++)
         guard_map(&m->buffer[i], NAMES[i], i <= BUFFER_BIAS ? 1 << 20 : 1 << 16);
 }
 
-static void *place(softmax_memory *m, int which, size_t bytes, int away, bool at_end) {
+static void *place(memory *m, int which, size_t bytes, int away, bool at_end) {
     m->used[which] = true;
     return guard_place(&m->buffer[which], bytes, (size_t)away, at_end);
 }
@@ -220,21 +99,11 @@ static size_t whole_extent(const rdk_softmax_desc *d, int64_t stride) {
     return d->rows && d->cols ? (size_t)((d->rows - 1) * stride + d->cols) : 0;
 }
 
-/* What lies between and behind the rows is signalling NaN: whoever reads it shows it. */
-static void poison(char *p, rdk_type type, size_t elements) {
-    for (size_t i = 0; i < elements; i++)
-        put_bits(p, type, (int64_t)i,
-                 type == RDK_F32   ? 0x7fa55aa5
-                 : type == RDK_F16 ? 0x7da5
-                                   : 0x7fa5);
-}
-
 static float scale_of(const rdk_softmax_desc *d, int64_t row) {
     return d->row_scale ? d->row_scale[row] : d->scale == 0 ? 1 : d->scale;
 }
 
-static void build_row_inputs(const softmax_case *c, softmax_memory *m, rdk_softmax_desc *d,
-                             rng *r) {
+static void build_row_inputs(const softmax_case *c, memory *m, rdk_softmax_desc *d, rng *r) {
     if (c->row_scale) {
         float *p = place(m, BUFFER_ROW_SCALE, (size_t)c->rows * sizeof *p, 0, c->at_end);
         fill_row_scale(p, c->rows, c->row_scale, r);
@@ -250,7 +119,7 @@ static void build_row_inputs(const softmax_case *c, softmax_memory *m, rdk_softm
         d->lse = place(m, BUFFER_LSE, (size_t)c->rows * sizeof *d->lse, 0, c->at_end);
 }
 
-static void build_x(const softmax_case *c, softmax_memory *m, rdk_softmax_desc *d, rng *r) {
+static void build_x(const softmax_case *c, memory *m, rdk_softmax_desc *d, rng *r) {
     d->x_type = c->x_type;
     d->x_stride = c->x_repeat ? 0 : c->cols + c->x_pad;
     size_t n = c->in_place ? whole_extent(d, d->x_stride) : extent(d, d->x_stride);
@@ -266,7 +135,7 @@ static void build_x(const softmax_case *c, softmax_memory *m, rdk_softmax_desc *
     }
 }
 
-static void build_bias(const softmax_case *c, softmax_memory *m, rdk_softmax_desc *d, rng *r) {
+static void build_bias(const softmax_case *c, memory *m, rdk_softmax_desc *d, rng *r) {
     d->bias_type = c->bias_type;
     d->bias_stride = c->bias_repeat ? 0 : c->cols + c->bias_pad;
     size_t n = extent(d, d->bias_stride);
@@ -279,14 +148,14 @@ static void build_bias(const softmax_case *c, softmax_memory *m, rdk_softmax_des
                   d->visible ? d->visible[i] : c->cols, c->bias, r);
 }
 
-static void build_y(const softmax_case *c, softmax_memory *m, rdk_softmax_desc *d) {
+static void build_y(const softmax_case *c, memory *m, rdk_softmax_desc *d) {
     d->y_type = c->y_type;
     d->y_stride = c->cols + c->y_pad;
     size_t n = whole_extent(d, d->y_stride);
     d->y = place(m, BUFFER_Y, n * (size_t)rdk_type_size(c->y_type), c->y_away, c->at_end);
 }
 
-rdk_softmax_desc case_build(const softmax_case *c, softmax_memory *m) {
+rdk_softmax_desc case_build(const softmax_case *c, memory *m) {
     rng r = {c->seed};
     rdk_softmax_desc d = {.size = sizeof d, .mode = c->mode, .rows = c->rows, .cols = c->cols};
     d.scale = c->scale;
@@ -305,7 +174,7 @@ rdk_softmax_desc case_build(const softmax_case *c, softmax_memory *m) {
     return d;
 }
 
-const guarded *memory_y(const softmax_memory *m, const rdk_softmax_desc *d) {
+const guarded *memory_y(const memory *m, const rdk_softmax_desc *d) {
     if (d->mode == RDK_SOFTMAX_LSE)
         return NULL;
     return d->y == d->x ? &m->buffer[BUFFER_X] : &m->buffer[BUFFER_Y];
@@ -396,11 +265,6 @@ const char *type_name(rdk_type type) {
 }
 
 void case_describe(const softmax_case *c, char *text, size_t size) {
-    static const char *const FAMILIES[FAMILY_COUNT] = {
-        "normal",        "wide",      "ascending",  "descending",  "one-hot",
-        "equal",         "subnormal", "zeros",      "infinities",  "some -inf",
-        "all -inf",      "NaN first", "NaN last",   "NaN in tail", "cold",
-        "huge negative", "cold edge", "flush edge", "ties",        "random bits"};
     static const char *const BIASES[BIAS_COUNT] = {
         "none",     "normal",      "ramp", "0/-inf",  "0/-1e9",     "all -inf",
         "all -1e9", "absent edge", "cold", "special", "random bits"};
@@ -416,7 +280,7 @@ void case_describe(const softmax_case *c, char *text, size_t size) {
         c->in_place ? " in place"
         : c->y_null ? " (NULL)"
                     : "",
-        FAMILIES[c->family], (unsigned long long)c->seed, (double)c->scale,
+        FAMILY_NAMES[c->family], (unsigned long long)c->seed, (double)c->scale,
         ROW_SCALES[c->row_scale], BIASES[c->bias], type_name(c->bias_type),
         c->bias_repeat ? " one row" : "", VISIBLES[c->visible], (long long)c->visible_count,
         c->lse ? "yes" : "no", c->x_pad, c->y_pad, c->bias_pad, c->x_repeat ? ", x one row" : "",

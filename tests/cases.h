@@ -6,42 +6,10 @@
 #include <stdint.h>
 
 #include "rootdk/rootdk.h"
-#include "tests/guard.h"
-
-/* ---- Random numbers: integers only, so that every machine draws the same --------------------------- */
-
-typedef struct rng {
-    uint64_t state;
-} rng;
-
-uint64_t rng_next(rng *r);
-int64_t rng_below(rng *r, int64_t n); /* 0 .. n - 1 */
+#include "tests/run.h"
+#include "tests/values.h"
 
 /* ---- What a case is ---------------------------------------------------------------------------- */
-
-typedef enum family {
-    FAMILY_NORMAL,
-    FAMILY_WIDE,
-    FAMILY_ASCENDING,
-    FAMILY_DESCENDING,
-    FAMILY_ONE_HOT,
-    FAMILY_EQUAL,
-    FAMILY_SUBNORMAL,
-    FAMILY_ZEROS,      /* +0 and -0 */
-    FAMILY_INFINITIES, /* +inf and -inf among others */
-    FAMILY_MINUS_INF,  /* -inf among others */
-    FAMILY_ALL_MINUS_INF,
-    FAMILY_NAN_FIRST,
-    FAMILY_NAN_LAST,
-    FAMILY_NAN_TAIL,      /* somewhere in the last, partial vector */
-    FAMILY_COLD,          /* 70000, 1e30, FLT_MAX among others */
-    FAMILY_HUGE_NEGATIVE, /* all very low */
-    FAMILY_COLD_EDGE,     /* maxima around +-65536 in base 2 */
-    FAMILY_FLUSH_EDGE,    /* around 100 below the maximum in base 2 */
-    FAMILY_TIES,          /* halfway between two integers in base 2 */
-    FAMILY_BITS,          /* any bits at all */
-    FAMILY_COUNT
-} family;
 
 typedef enum bias_kind {
     BIAS_NONE,
@@ -116,18 +84,13 @@ enum {
     BUFFER_COUNT
 };
 
-typedef struct softmax_memory {
-    guarded buffer[BUFFER_COUNT];
-    bool used[BUFFER_COUNT];
-} softmax_memory;
-
-void memory_map(softmax_memory *m);
+void memory_map(memory *m);
 
 /* Fills the buffers and gives the descriptor. x and bias end with the last visible element of the
  * last row, so that at_end whoever looks at a hidden column faults. */
-rdk_softmax_desc case_build(const softmax_case *c, softmax_memory *m);
+rdk_softmax_desc case_build(const softmax_case *c, memory *m);
 
 /* The buffer that y is in: x's in place; NULL if nothing is written. */
-const guarded *memory_y(const softmax_memory *m, const rdk_softmax_desc *d);
+const guarded *memory_y(const memory *m, const rdk_softmax_desc *d);
 
 #endif

@@ -36,82 +36,129 @@ int64_t ulp_distance(uint32_t a, uint32_t b, rdk_type type) {
     return llabs(rank(a, type) - rank(b, type));
 }
 
-/* "0x3f800000 (1)" */
-static void show(char *text, size_t size, const char *p, rdk_type type) {
+void show_element(char *text, size_t size, const char *p, rdk_type type) {
     int digits = type == RDK_F32 ? 8 : 4;
     snprintf(text, size, "0x%0*x (%.9g)", digits, (unsigned)bits_at(p, type),
              (double)rdk_load(p, type, 0));
 }
 
+/* ---- Layouts ------------------------------------------------------------------------------------ */
+
+int64_t layout_rows(const layout *l) {
+    int64_t rows = l->cols > 0;
+    for (int i = 0; i < l->dims; i++)
+        rows *= l->count[i];
+    return rows;
+}
+
+static void indices_of(const layout *l, int64_t row, int64_t index[LAYOUT_DIMS]) {
+    for (int i = l->dims - 1; i >= 0; i--) {
+        index[i] = row % l->count[i];
+        row /= l->count[i];
+    }
+}
+
+int64_t layout_row(const layout *l, int64_t row) {
+    int64_t index[LAYOUT_DIMS], at = 0;
+    indices_of(l, row, index);
+    for (int i = 0; i < l->dims; i++)
+        at += index[i] * l->stride[i];
+    return at;
+}
+
+/* The row that has element `at`, or -1; then *nearest is the last row before it, or -1. */
+static int64_t row_of(const layout *l, int64_t at, int64_t *nearest) {
+    *nearest = -1;
+    for (int64_t r = 0, rows = layout_rows(l); r < rows; r++) {
+        int64_t begin = layout_row(l, r);
+        if (begin > at)
+            continue;
+        if (at < begin + l->cols)
+            return r;
+        if (*nearest < 0 || begin > layout_row(l, *nearest))
+            *nearest = r;
+    }
+    return -1;
+}
+
 static int64_t count_different(const char *got, const char *expected, const layout *l) {
     int64_t different = 0;
     int size = rdk_type_size(l->type);
-    for (int64_t r = 0; r < l->rows; r++)
+    for (int64_t r = 0, rows = layout_rows(l); r < rows; r++)
         for (int64_t c = 0; c < l->cols; c++) {
-            int64_t at = (r * l->stride + c) * size;
+            int64_t at = (layout_row(l, r) + c) * size;
             different += memcmp(got + at, expected + at, (size_t)size) != 0;
         }
     return different;
 }
 
-/* Element (row, col) differs; both pointers are at the buffers' beginnings. */
+/* ---- Reports ------------------------------------------------------------------------------------- */
+
+/* "out[0][1][5]" */
+static void name_row(char *text, size_t size, const char *name, const layout *l, int64_t row) {
+    int64_t index[LAYOUT_DIMS];
+    int used = snprintf(text, size, "%s", name);
+    indices_of(l, row, index);
+    for (int i = 0; i < l->dims; i++)
+        used += snprintf(text + used, size - (size_t)used, "[%lld]", (long long)index[i]);
+}
+
+/* Both pointers are at the buffers' beginnings. */
 static void report_element(const char *name, const char *got, const char *expected, const layout *l,
-                           int64_t row, int64_t col, const inputs *in, char *report, size_t size) {
-    const rdk_softmax_desc *d = in->desc;
-    int64_t at = (row * l->stride + col) * rdk_type_size(l->type);
-    bool is_lse = l->rows == 1 && name[0] == 'l';
-    char want[64], have[64], x[64] = "", bias[64] = "", distance[40], place[64];
-    show(want, sizeof want, expected + at, l->type);
-    show(have, sizeof have, got + at, l->type);
+                           const element *e, char *report, size_t size) {
+    int64_t at = (layout_row(l, e->row) + e->col) * rdk_type_size(l->type);
+    char want[64], have[64], distance[40], row[128];
+    name_row(row, sizeof row, name, l, e->row);
+    show_element(want, sizeof want, expected + at, l->type);
+    show_element(have, sizeof have, got + at, l->type);
     int64_t ulp =
         ulp_distance(bits_at(got + at, l->type), bits_at(expected + at, l->type), l->type);
     if (ulp < 0)
         snprintf(distance, sizeof distance, "NaN");
     else
         snprintf(distance, sizeof distance, "%lld ULP", (long long)ulp);
-    if (is_lse)
-        snprintf(place, sizeof place, "lse[%lld]", (long long)col);
-    else
-        snprintf(place, sizeof place, "%s[%lld][%lld]", name, (long long)row, (long long)col);
-    int64_t visible = d->visible && !is_lse ? d->visible[row] : d->cols;
-    if (!is_lse && col < visible) {
-        show(x, sizeof x, in->x + (row * d->x_stride + col) * rdk_type_size(d->x_type), d->x_type);
-        if (d->bias)
-            show(bias, sizeof bias,
-                 (const char *)d->bias + (row * d->bias_stride + col) * rdk_type_size(d->bias_type),
-                 d->bias_type);
-    }
-    snprintf(report, size, "%s: expected %s, got %s: %s%s%s%s%s; %lld elements differ", place, want,
-             have, distance, *x ? "; x is " : "", x, *bias ? ", bias is " : "", bias,
-             (long long)count_different(got, expected, l));
+    snprintf(report, size, "%s[%lld]: expected %s, got %s: %s; %lld elements differ", row,
+             (long long)e->col, want, have, distance, (long long)count_different(got, expected, l));
 }
 
-bool compare_bits(const guarded *got, const char *expected, const layout *l, const inputs *in,
+static void report_inside(const guarded *g, const char *expected, const layout *l, int64_t at,
+                          element *first, char *report, size_t size) {
+    char text[128];
+    int64_t nearest;
+    first->row = row_of(l, at, &nearest);
+    if (first->row >= 0) {
+        first->col = at - layout_row(l, first->row);
+        report_element(g->name, g->data, expected, l, first, report, size);
+        return;
+    }
+    name_row(text, sizeof text, g->name, l, nearest < 0 ? 0 : nearest);
+    if (nearest < 0)
+        snprintf(report, size, "write to the gap before %s", text);
+    else
+        snprintf(report, size, "write to the gap after %s, %lld behind it", text,
+                 (long long)(at - layout_row(l, nearest) - l->cols));
+}
+
+bool compare_bits(const guarded *got, const char *expected, const layout *l, element *first,
                   char *report, size_t report_size) {
     const char *window = guard_window(got);
-    size_t bytes = guard_window_bytes(got), first = 0;
+    size_t bytes = guard_window_bytes(got), differs = 0;
+    first->row = -1;
     if (!memcmp(window, expected, bytes))
         return true;
-    while (window[first] == expected[first])
-        first++;
-    ptrdiff_t before = got->data - window, at = (ptrdiff_t)first - before;
-    if (at < 0) {
+    while (window[differs] == expected[differs])
+        differs++;
+    ptrdiff_t before = got->data - window, at = (ptrdiff_t)differs - before;
+    if (at < 0)
         snprintf(report, report_size, "write before the start of %s by %td bytes (canary)",
                  got->name, -at);
-    } else if (at >= (ptrdiff_t)got->bytes) {
+    else if (at >= (ptrdiff_t)got->bytes)
         snprintf(report, report_size, "write past the end of %s by %td bytes (canary)", got->name,
                  at - (ptrdiff_t)got->bytes + 1);
-    } else if (!l) {
+    else if (layout_rows(l) == 0)
         snprintf(report, report_size, "write to %s, an input, at byte %td", got->name, at);
-    } else {
-        int64_t element = at / rdk_type_size(l->type);
-        int64_t row = l->stride ? element / l->stride : 0, col = element - row * l->stride;
-        if (col >= l->cols)
-            snprintf(report, report_size, "write to the gap of %s after row %lld, %lld behind it",
-                     got->name, (long long)row, (long long)(col - l->cols));
-        else
-            report_element(got->name, got->data, expected + before, l, row, col, in, report,
-                           report_size);
-    }
+    else
+        report_inside(got, expected + before, l, at / rdk_type_size(l->type), first, report,
+                      report_size);
     return false;
 }

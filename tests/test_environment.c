@@ -1,6 +1,7 @@
 /* The caller's floating-point environment: it changes no bit of a result, and nothing changes it. */
 #include <string.h>
 
+#include "tests/attention_check.h"
 #include "tests/check.h"
 #include "tests/guard.h"
 #include "tests/suite.h"
@@ -83,9 +84,18 @@ static const setting SETTINGS[] = {{"default", 0, 0, false}};
 
 /* ---- A call in another environment --------------------------------------------------------------------- */
 
+/* An operation's next call, built anew in guarded memory for each run. */
+typedef struct operation {
+    checker *k;
+    rdk_status (*call)(const rdk_table *table);
+    void (*build)(const void *a_case);
+    void (*describe)(const void *a_case, char *text, size_t size);
+    int scratch; /* the buffer whose contents are no result, or -1 */
+} operation;
+
 typedef struct strange_call {
+    const operation *operation;
     const rdk_table *table;
-    const rdk_softmax_desc *desc;
     const setting *setting;
     setting before, after;
     rdk_status status;
@@ -96,30 +106,75 @@ static void call_strangely(void *argument) {
     strange_call *c = argument;
     set_environment(c->setting);
     c->before = get_environment();
-    c->status = rdk_softmax_with(c->table, c->desc);
+    c->status = c->operation->call(c->table);
     c->after = get_environment();
     set_environment(&SETTINGS[0]);
 }
 
-static checker all;
-static char *window_of_y, *window_of_lse;
+/* ---- Operations --------------------------------------------------------------------------------------- */
 
-static size_t keep(char *to, const guarded *g) {
-    memcpy(to, guard_window(g), guard_window_bytes(g));
-    return guard_window_bytes(g);
+static checker of_softmax, of_attention;
+static rdk_softmax_desc softmax_desc;
+static rdk_attention_desc attention_desc;
+
+static rdk_status call_softmax(const rdk_table *t) {
+    return rdk_softmax_with(t, &softmax_desc);
+}
+
+static void build_softmax(const void *c) {
+    softmax_desc = case_build(c, &of_softmax.memory);
+}
+
+static void describe_softmax(const void *c, char *text, size_t size) {
+    case_describe(c, text, size);
+}
+
+static rdk_status call_attention(const rdk_table *t) {
+    return rdk_attention_with(t, &attention_desc);
+}
+
+static void build_attention(const void *c) {
+    attention_desc = attention_build(c, &of_attention.memory);
+}
+
+static void describe_attention(const void *c, char *text, size_t size) {
+    attention_describe(c, text, size);
+}
+
+static const operation SOFTMAX = {&of_softmax, call_softmax, build_softmax, describe_softmax, -1};
+static const operation ATTENTION = {&of_attention, call_attention, build_attention,
+                                    describe_attention, OPERAND_SCRATCH};
+
+/* ---- The same bits ------------------------------------------------------------------------------------ */
+
+static void keep_windows(const operation *o) {
+    const memory *m = &o->k->memory;
+    for (int i = 0; i < m->count; i++)
+        if (m->used[i] && i != o->scratch)
+            memcpy(o->k->expected[i], guard_window(&m->buffer[i]),
+                   guard_window_bytes(&m->buffer[i]));
+}
+
+/* The name of a buffer that is not as it was kept, or NULL. */
+static const char *different(const operation *o) {
+    const memory *m = &o->k->memory;
+    for (int i = 0; i < m->count; i++)
+        if (m->used[i] && i != o->scratch &&
+            memcmp(o->k->expected[i], guard_window(&m->buffer[i]),
+                   guard_window_bytes(&m->buffer[i])) != 0)
+            return m->buffer[i].name;
+    return NULL;
 }
 
 /* The result in the default environment is what counts; test_bits compares that one with scalar. */
-static const char *try_case(const path *p, const setting *s, const softmax_case *c) {
+static const char *try_case(const operation *o, const path *p, const setting *s, const void *c) {
     static char report[300];
-    const guarded *y = &all.memory.buffer[BUFFER_Y], *lse = &all.memory.buffer[BUFFER_LSE];
-    strange_call call = {.table = &p->table, .setting = &SETTINGS[0]};
-    rdk_softmax_desc d = case_build(c, &all.memory);
-    call.desc = &d;
+    strange_call call = {.operation = o, .table = &p->table, .setting = &SETTINGS[0]};
+    o->build(c);
     if (!guard_call(call_strangely, &call, report, sizeof report))
         return report;
-    size_t bytes_of_y = keep(window_of_y, y), bytes_of_lse = keep(window_of_lse, lse);
-    d = case_build(c, &all.memory);
+    keep_windows(o);
+    o->build(c);
     call.setting = s;
     bool survived = guard_call(call_strangely, &call, report, sizeof report);
     set_environment(&SETTINGS[0]);
@@ -127,16 +182,27 @@ static const char *try_case(const path *p, const setting *s, const softmax_case 
         return report;
     if (call.status != RDK_OK)
         return rdk_status_string(call.status);
-    if (memcmp(window_of_y, guard_window(y), bytes_of_y))
-        return "y has other bits";
-    if (memcmp(window_of_lse, guard_window(lse), bytes_of_lse))
-        return "lse has other bits";
+    const char *buffer = different(o);
+    if (buffer) {
+        snprintf(report, sizeof report, "%s has other bits", buffer);
+        return report;
+    }
     if (call.before.control == call.after.control && call.before.status == call.after.status)
         return NULL;
     snprintf(report, sizeof report, "environment %#llx/%#llx came back as %#llx/%#llx",
              (unsigned long long)call.before.control, (unsigned long long)call.before.status,
              (unsigned long long)call.after.control, (unsigned long long)call.after.status);
     return report;
+}
+
+static bool is_same(const operation *o, const path *p, const setting *s, const void *c) {
+    char text[2048];
+    const char *wrong = try_case(o, p, s, c);
+    if (!wrong)
+        return true;
+    o->describe(c, text, sizeof text);
+    printf("\n%s, %s: %s\n    case: %s\n", p->name, s->name, wrong, text);
+    return false;
 }
 
 static bool takes(const setting *s) {
@@ -146,12 +212,17 @@ static bool takes(const setting *s) {
     return got.control == s->control && got.status == s->status;
 }
 
-TEST same_bits(const path *p, const setting *s) {
+#define NEED(s)                                                                                    \
+    do {                                                                                           \
+        if (!takes(s))                                                                             \
+            RDK_SKIP((s)->traps ? "this CPU has no floating-point traps to unmask"                 \
+                                : "this CPU does not have the setting");                           \
+    } while (0)
+
+TEST softmax_has_the_same_bits(const path *p, const setting *s) {
     static const int64_t COLS[] = {1, 17, 70, 300};
     int tried = 0;
-    if (!takes(s))
-        RDK_SKIP(s->traps ? "this CPU has no floating-point traps to unmask"
-                          : "this CPU does not have the setting");
+    NEED(s);
     for (family f = 0; f < FAMILY_COUNT; f++)
         for (size_t i = 0; i < sizeof COLS / sizeof COLS[0]; i++)
             for (int variant = 0; variant < 6; variant++, tried++) {
@@ -166,24 +237,38 @@ TEST same_bits(const path *p, const setting *s) {
                 c.scale = variant == 2 ? 1e-38f : 0;
                 c.row_scale = variant == 5 ? ROW_SCALE_SPECIAL : ROW_SCALE_NULL;
                 c.lse = true;
-                const char *wrong = try_case(p, s, &c);
-                if (wrong) {
-                    char text[768];
-                    case_describe(&c, text, sizeof text);
-                    printf("\n%s, %s: %s\n    case: %s\n", p->name, s->name, wrong, text);
-                    FAILm(wrong);
-                }
+                ASSERT(is_same(&SOFTMAX, p, s, &c));
             }
     PASS();
 }
 
+/* All values with all scores, and all rows of softmax as scores. */
+TEST attention_has_the_same_bits(const path *p, const setting *s) {
+    NEED(s);
+    for (int64_t i = 0; i < SCORES_COUNT * VALUES_COUNT + FAMILY_COUNT; i++)
+        for (int variant = 0; variant < 3; variant++) {
+            attention_case c = attention_default();
+            int64_t row = i - SCORES_COUNT * VALUES_COUNT;
+            c.scores = row < 0 ? i % SCORES_COUNT : SCORES_ROW;
+            c.values = row < 0 ? i / SCORES_COUNT : VALUES_NORMAL;
+            c.row = row < 0 ? FAMILY_NORMAL : row;
+            c.q_len = variant == 2 ? 13 : variant + 1;
+            c.causal = variant == 1;
+            c.key_pos0 = variant == 2 ? 1000 : 0;
+            c.scale = variant == 1 ? 1e-38f : 0;
+            c.seed = i + 1;
+            ASSERT(is_same(&ATTENTION, p, s, &c));
+        }
+    PASS();
+}
+
 /* A bad descriptor leaves the environment alone as well. */
-TEST error_restores(const path *p, const setting *s) {
-    rdk_softmax_desc bad = {.size = sizeof bad, .mode = 99};
-    strange_call call = {.table = &p->table, .desc = &bad, .setting = s};
+TEST error_restores(const operation *o, const path *p, const setting *s) {
+    strange_call call = {.operation = o, .table = &p->table, .setting = s};
     char report[300];
-    if (!takes(s))
-        RDK_SKIP("this CPU does not have the setting");
+    softmax_desc = (rdk_softmax_desc){.size = sizeof softmax_desc, .mode = 99};
+    attention_desc = (rdk_attention_desc){.size = sizeof attention_desc, .causal = 99};
+    NEED(s);
     ASSERTm(report, guard_call(call_strangely, &call, report, sizeof report));
     ASSERT_EQ(RDK_ERR_MODE, call.status);
     ASSERT_EQ(call.before.control, call.after.control);
@@ -192,26 +277,22 @@ TEST error_restores(const path *p, const setting *s) {
 }
 
 SUITE(environments) {
-    for (int i = 0; i < all.path_count; i++) {
-        for (size_t s = 0; s < SETTING_COUNT; s++)
-            RUN_TESTp(same_bits, &all.paths[i], &SETTINGS[s]);
-        RUN_TESTp(error_restores, &all.paths[i], &SETTINGS[SETTING_COUNT - 3]);
+    for (int i = 0; i < of_softmax.path_count; i++) {
+        const path *p = &of_softmax.paths[i];
+        for (size_t s = 0; s < SETTING_COUNT; s++) {
+            RUN_TESTp(softmax_has_the_same_bits, p, &SETTINGS[s]);
+            RUN_TESTp(attention_has_the_same_bits, p, &SETTINGS[s]);
+        }
+        RUN_TESTp(error_restores, &SOFTMAX, p, &SETTINGS[SETTING_COUNT - 3]);
+        RUN_TESTp(error_restores, &ATTENTION, p, &SETTINGS[SETTING_COUNT - 3]);
     }
-}
-
-static char *room_for(const guarded *g) {
-    char *p = malloc((size_t)(g->end - g->start));
-    if (!p)
-        exit(EXIT_FAILURE);
-    return p;
 }
 
 GREATEST_MAIN_DEFS();
 
 int main(int argc, char **argv) {
-    checker_init(&all);
-    window_of_y = room_for(&all.memory.buffer[BUFFER_Y]);
-    window_of_lse = room_for(&all.memory.buffer[BUFFER_LSE]);
+    checker_init(&of_softmax);
+    attention_checker_init(&of_attention);
     GREATEST_MAIN_BEGIN();
     RUN_SUITE(environments);
     RDK_MAIN_END();

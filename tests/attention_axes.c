@@ -1,0 +1,480 @@
+#include "tests/attention_axes.h"
+
+#include <float.h>
+#include <math.h>
+
+#include "kernels/contract.h"
+
+/* The seed is the number of the case in its walk, so that no two have the same values. */
+#define GO(c)                                                                                      \
+    do {                                                                                           \
+        (c).seed++;                                                                                \
+        if (!visit(context, &(c)))                                                                 \
+            return false;                                                                          \
+    } while (0)
+
+#define EACH(type, x, list) for (const type *x = (list); x < (list) + COUNT(list); x++)
+#define EACH_CAUSAL(m) for (int64_t m = RDK_CAUSAL_NONE; m <= RDK_CAUSAL_FROM_POSITION; m++)
+
+static void set_dims(attention_case *c, int64_t d_qk, int64_t d_v) {
+    c->d_qk = d_qk;
+    c->d_v = d_v;
+}
+
+/* With causal 2 the last query sees all keys but one. */
+static void set_causal(attention_case *c, int64_t causal) {
+    c->causal = causal;
+    c->q_pos = causal == RDK_CAUSAL_FROM_POSITION ? c->key_pos0 + c->kv_len - c->q_len - 1 : 0;
+}
+
+static void set_heads(attention_case *c, int64_t kv_heads, int64_t group) {
+    c->kv_heads = kv_heads;
+    c->q_heads = kv_heads * group;
+}
+
+/* ---- Sizes ------------------------------------------------------------------------------------------- */
+
+static bool walk_rows(attention_visitor *visit, void *context) {
+    attention_case c = attention_default();
+    for (int64_t rows = 1; rows <= 80; rows++)
+        EACH_CAUSAL(causal)
+    for (int variant = 0; variant < 2; variant++) {
+        c.q_len = rows;
+        c.kv_len = variant ? 37 : 130;
+        c.at_end = !variant;
+        set_dims(&c, variant ? 20 : 3, variant ? 17 : 2);
+        set_causal(&c, causal);
+        GO(c);
+    }
+    return true;
+}
+
+static bool walk_keys(attention_visitor *visit, void *context) {
+    static const int64_t ROWS[] = {1, 2, 7}, POSITIONS[] = {0, 5};
+    attention_case c = attention_default();
+    set_dims(&c, 3, 2);
+    for (int64_t keys = 1; keys <= 300; keys++)
+        EACH(int64_t, rows, ROWS)
+    EACH(int64_t, position, POSITIONS)
+    for (int64_t causal = 0; causal < 2; causal++) {
+        c.q_len = *rows;
+        c.kv_len = keys;
+        c.key_pos0 = *position;
+        c.weights = keys % 3 == 0;
+        c.at_end = keys % 2;
+        set_causal(&c, causal);
+        GO(c);
+    }
+    return true;
+}
+
+/* The edges of blocks and chunks are those of positions. */
+static bool walk_key_edges(attention_visitor *visit, void *context) {
+    static const int64_t EDGES[] = {128, 256, 384, 1024, 2048, 3072};
+    static const int64_t POSITIONS[] = {0, 1, 7, 15, 127, 129, 1023, 1025, 2047};
+    static const int64_t ROWS[] = {1, 4, 13, 25};
+    attention_case c = attention_default();
+    EACH(int64_t, edge, EDGES)
+    EACH(int64_t, position, POSITIONS)
+    EACH(int64_t, rows, ROWS)
+    for (int64_t beside = -1; beside <= 1; beside++)
+        for (int whence = 0; whence < 2; whence++) { /* as many keys, or up to that position */
+            if (whence && *edge <= *position + 1)
+                continue;
+            c.kv_len = *edge + beside - (whence ? *position : 0);
+            c.key_pos0 = *position;
+            c.q_len = *rows;
+            c.weights = *rows == 4;
+            set_dims(&c, 2, 3);
+            set_causal(&c, beside + 1);
+            GO(c);
+        }
+    return true;
+}
+
+static const int64_t WIDE[] = {301, 384, 511, 512, 513, 640, 767, 1000, 1023, 1024};
+
+static bool walk_dims(attention_visitor *visit, void *context) {
+    static const int64_t ROWS[] = {1, 3, 13};
+    attention_case c = attention_default();
+    for (int64_t i = 1; i <= 300 + (int64_t)COUNT(WIDE); i++)
+        EACH(int64_t, rows, ROWS)
+    for (int which = 0; which < 3; which++) { /* d_qk, d_v, or both */
+        int64_t d = i <= 300 ? i : WIDE[i - 301];
+        set_dims(&c, which == 1 ? 3 : d, which == 0 ? 3 : d);
+        c.q_len = *rows;
+        c.kv_len = d > 300 ? 9 : 19;
+        c.weights = d % 4 == 0;
+        c.at_end = i % 2;
+        GO(c);
+    }
+    return true;
+}
+
+static bool walk_groups(attention_visitor *visit, void *context) {
+    static const int64_t KEYS[] = {17, 130}, ROWS[] = {1, 2, 3, 5, 6};
+    attention_case c = attention_default();
+    for (int64_t group = 1; group <= 16; group++)
+        for (int64_t kv_heads = 1; kv_heads <= 3; kv_heads++)
+            EACH(int64_t, keys, KEYS)
+    EACH(int64_t, rows, ROWS)
+    EACH_CAUSAL(causal) {
+        if (*keys > 100 && (kv_heads == 2 || *rows == 2 || *rows == 5))
+            continue;
+        c.batch = 1 + (group + *rows) % 2;
+        set_heads(&c, kv_heads, group);
+        c.q_len = *rows;
+        c.kv_len = *keys;
+        c.arrange = group % ARRANGE_COUNT;
+        set_dims(&c, 1 + group % 5, 1 + group % 4);
+        set_causal(&c, causal);
+        GO(c);
+    }
+    return true;
+}
+
+/* More rows than are worked on at once: some hundred, fewer where they are wide. */
+static bool walk_query_blocks(attention_visitor *visit, void *context) {
+    static const int64_t ROWS[] = {95, 96, 97, 191, 193, 288, 289, 383, 384, 385, 500, 768, 770};
+    static const int64_t KEYS[] = {5, 40};
+    attention_case c = attention_default();
+    EACH(int64_t, rows, ROWS)
+    EACH(int64_t, keys, KEYS)
+    for (int64_t d = 1; d <= 4; d++)
+        EACH_CAUSAL(causal) {
+            c.q_len = *rows;
+            c.kv_len = *keys;
+            c.weights = d == 3;
+            set_dims(&c, d, 5 - d);
+            set_heads(&c, 1, 1);
+            set_causal(&c, causal);
+            GO(c);
+            if (*rows % 5 == 0) { /* the same as the rows of a group */
+                set_heads(&c, 1, 5);
+                c.q_len = *rows / 5;
+                set_causal(&c, causal);
+                GO(c);
+            }
+        }
+    return true;
+}
+
+static bool walk_wide_blocks(attention_visitor *visit, void *context) {
+    static const int64_t SHAPES[][2] = {{64, 385},  {100, 337}, {128, 337}, {160, 265}, {200, 217},
+                                        {256, 169}, {300, 145}, {512, 97},  {768, 73},  {1024, 49}};
+    attention_case c = attention_default();
+    for (size_t i = 0; i < COUNT(SHAPES); i++)
+        for (int64_t less = 0; less < 2; less++) {
+            set_dims(&c, SHAPES[i][0], SHAPES[i][0] - less);
+            c.q_len = SHAPES[i][1] - less * 24;
+            c.kv_len = 7;
+            set_causal(&c, less);
+            GO(c);
+        }
+    return true;
+}
+
+static bool walk_empty(attention_visitor *visit, void *context) {
+    for (int which = 1; which < 32; which++)
+        for (int outputs = 0; outputs < 4; outputs++)
+            EACH_CAUSAL(causal) {
+                attention_case c = attention_default();
+                c.batch = which & 1 ? 0 : 2;
+                c.q_len = which & 2 ? 0 : 9;
+                c.kv_len = which & 4 ? 0 : 20;
+                c.q_heads = which & 8 ? 0 : 4;
+                c.kv_heads = which & 16 ? 0 : 2;
+                if (!c.kv_heads && c.q_heads)
+                    continue;
+                c.lse = outputs & 1;
+                c.weights = outputs & 2;
+                c.arrange = which % ARRANGE_COUNT;
+                set_causal(&c, causal);
+                GO(c);
+            }
+    return true;
+}
+
+/* ---- What a query sees --------------------------------------------------------------------------------- */
+
+static bool walk_positions(attention_visitor *visit, void *context) {
+    static const int64_t KEYS[] = {1, 16, 17, 33, 129}, ROWS[] = {1, 5, 24, 31}, AT[] = {0, 1000};
+    attention_case c = attention_default();
+    c.causal = RDK_CAUSAL_FROM_POSITION;
+    set_dims(&c, 2, 3);
+    EACH(int64_t, keys, KEYS)
+    EACH(int64_t, rows, ROWS)
+    EACH(int64_t, at, AT)
+    for (int64_t from = -*rows - 1; from <= *keys + 1; from++) {
+        c.q_len = *rows;
+        c.kv_len = *keys;
+        c.key_pos0 = *at;
+        c.q_pos = *at + from;
+        c.weights = from % 3 == 0;
+        c.special = from % 4 == 1 ? SPECIAL_ANY : SPECIAL_NONE;
+        c.special_in = SPECIAL_IN_K | SPECIAL_IN_V;
+        c.special_from = *keys / 2;
+        GO(c);
+    }
+    return true;
+}
+
+/* Bottom right, with more queries than keys and fewer. */
+static bool walk_bottom_right(attention_visitor *visit, void *context) {
+    attention_case c = attention_default();
+    c.causal = RDK_CAUSAL_BOTTOM_RIGHT;
+    for (int64_t rows = 1; rows <= 60; rows += rows < 10 ? 1 : 7)
+        for (int64_t keys = 1; keys <= 70; keys++) {
+            c.q_len = rows;
+            c.kv_len = keys;
+            c.key_pos0 = keys % 5 ? 0 : 1024 - keys / 2;
+            c.weights = keys % 3 == 0;
+            GO(c);
+        }
+    return true;
+}
+
+/* NaN and infinities from a key on: some queries see them, some do not, and some tiles hold both. */
+static bool walk_specials(attention_visitor *visit, void *context) {
+    static const int64_t KEYS[] = {1, 15, 40, 150}, ROWS[] = {1, 6, 30};
+    attention_case c = attention_default();
+    EACH(int64_t, keys, KEYS)
+    EACH(int64_t, rows, ROWS)
+    EACH_CAUSAL(causal)
+    for (c.special = 1; c.special < SPECIAL_COUNT; c.special++)
+        for (c.special_in = 1; c.special_in <= 7; c.special_in++)
+            for (int place = 0; place < 4; place++) {
+                const int64_t from[] = {-1, *keys / 2, *keys - 1, *keys};
+                c.q_len = *rows;
+                c.kv_len = *keys;
+                c.special_from = from[place];
+                c.weights = place == 1;
+                set_dims(&c, 2, 3);
+                set_causal(&c, causal);
+                GO(c);
+            }
+    return true;
+}
+
+/* ---- Memory --------------------------------------------------------------------------------------------- */
+
+static attention_case several(void) {
+    attention_case c = attention_default();
+    c.batch = 2;
+    set_heads(&c, 2, 2);
+    c.q_len = 5;
+    c.kv_len = 19;
+    return c;
+}
+
+static bool walk_zero_strides(attention_visitor *visit, void *context) {
+    attention_case c = several();
+    for (c.arrange = ARRANGE_BHSD; c.arrange <= ARRANGE_BSHD; c.arrange++)
+        for (c.zero = 0; c.zero < 512; c.zero++) {
+            c.at_end = c.zero % 3 != 0;
+            c.weights = c.zero % 2;
+            GO(c);
+        }
+    return true;
+}
+
+/* One head of keys, expanded for all queries. */
+static bool walk_expanded(attention_visitor *visit, void *context) {
+    attention_case c = attention_default();
+    c.zero = ZERO_STRIDE(OPERAND_K, 1) | ZERO_STRIDE(OPERAND_V, 1);
+    for (int64_t heads = 1; heads <= 16; heads++)
+        for (int64_t rows = 1; rows <= 7; rows++) {
+            c.q_heads = c.kv_heads = heads;
+            c.q_len = rows;
+            c.arrange = rows % 2;
+            GO(c);
+        }
+    return true;
+}
+
+static bool walk_value_in_key(attention_visitor *visit, void *context) {
+    attention_case c = several();
+    c.v_in_k = true;
+    for (int64_t d_qk = 1; d_qk <= 40; d_qk++)
+        for (int64_t d_v = 1; d_v <= d_qk; d_v += d_v < 20 ? 1 : 5) {
+            set_dims(&c, d_qk, d_v);
+            c.arrange = d_v % 2;
+            c.at_end = d_qk % 2;
+            c.causal = d_v % 3 == 2;
+            GO(c);
+        }
+    return true;
+}
+
+/* Gaps of every length up to more than a vector, in each operand by itself and in all. */
+static bool walk_gaps(attention_visitor *visit, void *context) {
+    attention_case c = several();
+    for (c.arrange = 0; c.arrange < ARRANGE_COUNT; c.arrange++)
+        for (int64_t pad = 0; pad <= 20; pad++)
+            for (int which = OPERAND_Q; which <= OPERAND_SCRATCH; which++) {
+                for (int i = OPERAND_Q; i < OPERAND_SCRATCH; i++)
+                    c.pad[i] = which == i || which == OPERAND_SCRATCH ? pad : 0;
+                c.gap = pad % 3;
+                c.at_end = pad % 2;
+                set_dims(&c, 1 + pad, 21 - pad);
+                GO(c);
+            }
+    return true;
+}
+
+static bool walk_misaligned(attention_visitor *visit, void *context) {
+    attention_case c = several();
+    set_dims(&c, 18, 17);
+    for (int64_t away = 0; away < GUARD_SLACK; away++)
+        for (int which = OPERAND_Q; which <= OPERAND_COUNT; which++)
+            for (c.at_end = 0; c.at_end < 2; c.at_end++) {
+                for (int i = OPERAND_Q; i < OPERAND_COUNT; i++)
+                    c.away[i] = which == i || which == OPERAND_COUNT ? away : 0;
+                GO(c);
+            }
+    return true;
+}
+
+static bool walk_outputs(attention_visitor *visit, void *context) {
+    attention_case c = attention_default();
+    for (c.kv_len = 1; c.kv_len <= 70; c.kv_len++)
+        for (int outputs = 0; outputs < 4; outputs++)
+            for (int64_t rows = 1; rows <= 7; rows += 3)
+                EACH_CAUSAL(causal) {
+                    c.lse = outputs & 1;
+                    c.weights = outputs & 2;
+                    c.q_len = rows;
+                    c.at_end = c.kv_len % 2;
+                    set_causal(&c, causal);
+                    GO(c);
+                }
+    return true;
+}
+
+/* ---- Values ---------------------------------------------------------------------------------------------- */
+
+static const float SCALES[] = {0,      1,      0.125f,  -1,    1e-38f,    0x1p-149f,
+                               -1e6f,  1e30f,  FLT_MAX, NAN,   INFINITY,  -INFINITY,
+                               -0.25f, -1e-3f, 100,     -0.0f, 0x1p+127f, 0x1.62e43p-1f};
+
+static bool walk_scales(attention_visitor *visit, void *context) {
+    attention_case c = attention_default();
+    EACH(float, scale, SCALES)
+    for (c.scores = 0; c.scores < SCORES_COUNT; c.scores++)
+        for (int64_t rows = 1; rows <= 13; rows += 6)
+            EACH_CAUSAL(causal) {
+                c.scale = *scale;
+                c.q_len = rows;
+                c.weights = rows != 7;
+                set_causal(&c, causal);
+                GO(c);
+            }
+    return true;
+}
+
+/* Scores as the rows of softmax's tests, within a chunk and over the edge of one. */
+static bool walk_families(attention_visitor *visit, void *context) {
+    static const int64_t KEYS[] = {1, 17, 70, 300};
+    attention_case c = attention_default();
+    c.scores = SCORES_ROW;
+    for (c.row = 0; c.row < FAMILY_COUNT; c.row++)
+        EACH(int64_t, keys, KEYS)
+    for (int64_t values = 0; values < 3; values++)
+        for (int64_t rows = 1; rows <= 13; rows += 6)
+            for (int over = 0; over < 2; over++) {
+                c.kv_len = *keys;
+                c.q_len = rows;
+                c.key_pos0 = over ? RDK_CHUNK - *keys / 2 : 0;
+                c.values = values ? VALUES_NORMAL : VALUES_INFINITIES;
+                c.scale = values == 2 ? 1 : 0;
+                c.weights = rows == 7;
+                set_causal(&c, (rows + over) % 3);
+                GO(c);
+            }
+    return true;
+}
+
+static bool walk_values(attention_visitor *visit, void *context) {
+    attention_case c = attention_default();
+    for (c.values = 0; c.values < VALUES_COUNT; c.values++)
+        for (c.scores = 0; c.scores < SCORES_COUNT; c.scores++)
+            for (int64_t rows = 1; rows <= 25; rows += 6)
+                for (int variant = 0; variant < 4; variant++) {
+                    c.q_len = rows;
+                    c.kv_len = variant & 1 ? 37 : 140;
+                    c.causal = variant >> 1;
+                    GO(c);
+                }
+    return true;
+}
+
+/* Hot and cold chunks beside each other, in every order the seeds give. */
+static bool walk_cold(attention_visitor *visit, void *context) {
+    attention_case c = attention_default();
+    c.scores = SCORES_MIXED;
+    set_dims(&c, 2, 3);
+    for (int i = 0; i < 60; i++)
+        for (int64_t rows = 1; rows <= 13; rows += 4)
+            for (int large = 0; large < 2; large++) {
+                c.kv_len = large ? 1500 + 29 * i : 20 + i;
+                c.key_pos0 = large ? 37 * i : RDK_CHUNK * (1 + i) - 1 - i / 2;
+                c.q_len = large && rows > 5 ? 2 : rows;
+                c.weights = i % 3 == 0;
+                set_causal(&c, i % 3);
+                GO(c);
+            }
+    return true;
+}
+
+/* Sums that underflow to -0 in several chunks: what is written is +0, whatever a tile added of +0. */
+static bool walk_signs_of_zero(attention_visitor *visit, void *context) {
+    attention_case c = attention_default();
+    c.values = VALUES_TINY;
+    c.scores = SCORES_WIDE;
+    for (int i = 0; i < 60; i++)
+        for (int64_t rows = 1; rows <= 13; rows += 4) {
+            c.kv_len = 4 + i;
+            c.key_pos0 = RDK_CHUNK - 1 - i % 5;
+            c.q_len = rows;
+            set_dims(&c, 1 + i % 3, 20);
+            set_causal(&c, i % 3);
+            GO(c);
+        }
+    return true;
+}
+
+const attention_axis ATTENTION_AXES[] = {
+    {"rows", walk_rows},
+    {"keys", walk_keys},
+    {"edges of blocks and chunks", walk_key_edges},
+    {"d_qk and d_v", walk_dims},
+    {"groups of heads", walk_groups},
+    {"query blocks", walk_query_blocks},
+    {"wide query blocks", walk_wide_blocks},
+    {"empty", walk_empty},
+    {"positions", walk_positions},
+    {"bottom right", walk_bottom_right},
+    {"NaN and Inf", walk_specials},
+    {"zero strides", walk_zero_strides},
+    {"expanded heads", walk_expanded},
+    {"V inside K", walk_value_in_key},
+    {"gaps", walk_gaps},
+    {"misaligned", walk_misaligned},
+    {"outputs", walk_outputs},
+    {"scales", walk_scales},
+    {"families of scores", walk_families},
+    {"values", walk_values},
+    {"hot and cold chunks", walk_cold},
+    {"signs of zero", walk_signs_of_zero},
+    {0},
+};
+
+bool attention_walk_draws(uint64_t seed, uint64_t first, uint64_t count, attention_visitor *visit,
+                          void *context) {
+    for (uint64_t i = first; i < first + count; i++) {
+        attention_case c = attention_draw(seed, i);
+        if (!visit(context, &c))
+            return false;
+    }
+    return true;
+}

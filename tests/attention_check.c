@@ -1,0 +1,55 @@
+#include "tests/attention_check.h"
+
+#include <stdio.h>
+
+void attention_checker_init(checker *k) {
+    *k = (checker){.only = NULL};
+    attention_map(&k->memory);
+    checker_begin(k);
+}
+
+static rdk_status call(const rdk_table *t, const void *desc) {
+    return rdk_attention_with(t, desc);
+}
+
+static void describe(const void *c, char *text, size_t size) {
+    attention_describe(c, text, size);
+}
+
+static layout layout_of(const rdk_attention_desc *d, const rdk_view *v, int64_t width) {
+    return (layout){RDK_F32,
+                    LAYOUT_DIMS,
+                    {d->batch, d->q_heads, d->q_len},
+                    {v->batch_stride, v->head_stride, v->row_stride},
+                    width};
+}
+
+bool check_attention(checker *k, const attention_case *c) {
+    rdk_attention_desc d = attention_build(c, &k->memory);
+    job j = {.call = call, .desc = &d, .scratch = OPERAND_SCRATCH, .the_case = c};
+    j.describe = describe;
+    j.layout[OPERAND_OUT] = layout_of(&d, &d.out, d.d_v);
+    j.layout[OPERAND_LSE] = layout_of(&d, &d.lse, 1);
+    j.layout[OPERAND_WEIGHTS] = layout_of(&d, &d.weights, d.kv_len);
+    return check_job(k, &j);
+}
+
+typedef struct walk {
+    checker *k;
+    int step;
+    int64_t count;
+} walk;
+
+static bool visit(void *context, const attention_case *c) {
+    walk *w = context;
+    if (w->count++ % w->step == 0)
+        check_attention(w->k, c);
+    return true;
+}
+
+bool check_attention_axis(checker *k, const attention_axis *a, int step) {
+    uint64_t failures = checker_failures(k), first = k->cases[0];
+    a->walk(visit, &(walk){k, step, 0});
+    printf("\n%s: %llu cases\n", a->name, (unsigned long long)(k->cases[0] - first));
+    return checker_failures(k) == failures;
+}

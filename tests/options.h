@@ -1,0 +1,25 @@
+/* The options of the programs that compare bits:
+ *
+ *   [--cases N] [--seed S] [--case K] [--path NAME] [greatest's options]
+ *
+ * --case K runs only the K-th draw of the seed. RDK_CASES in the environment is a default for N. */
+#ifndef RDK_OPTIONS_H
+#define RDK_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct options {
+    uint64_t cases, seed, single;
+    bool has_single;
+    const char *path; /* NULL, or the only one to check */
+} options;
+
+/* Takes these options out of argv, leaves greatest's, and returns how many are left. */
+int take_options(options *o, int argc, char **argv);
+
+/* How many draws are left after `walked` cases of the axes: each path gets `cases` of both together,
+ * and some draws in any case. */
+uint64_t draws_left(const options *o, uint64_t walked);
+
+#endif
