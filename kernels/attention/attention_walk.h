@@ -141,7 +141,6 @@ static void score_lanes(const walk *w, const unit *u, const block *b, const grou
 static void score_few(const walk *w, const unit *u, const block *b, const group *g, stream *next) {
     few f = {.key_step = w->d->k.row_stride * 4, .d = w->d->d_qk};
     f.q = w->q + g->first * w->d->d_qk;
-    f.q_step = f.c_row = g->width;
     f.fetch = next;
     for (int lane = b->lo; lane < g->hi; lane += FEW_KEYS) {
         int first = (int)least(lane, g->hi - FEW_KEYS);
@@ -388,8 +387,9 @@ static void add_values_in_place(const walk *w, const unit *u, const block *b, co
         one[i] = 1;
     if (whole < w->width)
         pack_values(w, u, b, whole);
-    for (int lane = b->lo; lane < g->hi; lane += VALUES_AT_ONCE) {
-        int end = (int)least(g->hi, lane + VALUES_AT_ONCE);
+    int at_once = g->count > TILE_QUERIES ? VALUES_AT_ONCE : RDK_BLOCK;
+    for (int lane = b->lo; lane < g->hi; lane += at_once) {
+        int end = (int)least(g->hi, lane + at_once);
         tile t = {.b = value_at(w, u, b->base + lane), .b_step = w->d->v.row_stride * 4};
         t.fetch = next;
         if (whole)

@@ -10,7 +10,8 @@
 enum {
     FEW = 4,       /* queries at most */
     FEW_KEYS = 16, /* at once, in two vectors: one chain of sums waits while the other goes on */
-    FEW_LINES = 4, /* fetched for every four columns, as many as are read */
+    FEW_WIDTH = TILE_LANES, /* of a group of so few */
+    FEW_LINES = 4,          /* fetched for every four columns, as many as are read */
 };
 
 /* Elements 0 ... 3 of eight keys, in one vector for each element. */
@@ -33,20 +34,19 @@ RDK_INLINE void turn_8_keys(__m256 m[4], const char *key, int64_t step, bool who
     m[3] = _mm256_shuffle_ps(b, e, 0xee);
 }
 
-/* Sixteen keys, and queries side by side: q[c * q_step + r]. */
+/* Sixteen keys, and queries side by side: q[c * FEW_WIDTH + r]. */
 typedef struct few {
     const char *key;
     int64_t key_step; /* bytes */
     const float *q;
-    int64_t q_step, d;
-    float *c; /* [key][c_row]; of each row eight floats are written */
-    int64_t c_row;
+    int64_t d;
+    float *c; /* [key][FEW_WIDTH]; of each row eight floats are written */
     stream *fetch;
 } few;
 
 /* Elements 0 ... n - 1, n being 4 or 1, of all keys times those of all queries. */
 RDK_INLINE void few_step(__m256 sum[2][FEW], const char *key, int64_t step, const float *q,
-                         int64_t q_step, const int n, const int rows) {
+                         const int n, const int rows) {
     __m256 m[2][4];
     turn_8_keys(m[0], key, step, n == 4);
     turn_8_keys(m[1], key + 8 * step, step, n == 4);
@@ -54,7 +54,7 @@ RDK_INLINE void few_step(__m256 sum[2][FEW], const char *key, int64_t step, cons
     for (int i = 0; i < n; i++)
         RDK_UNROLL
     for (int r = 0; r < rows; r++) {
-        __m256 x = _mm256_broadcast_ss(q + i * q_step + r);
+        __m256 x = _mm256_broadcast_ss(q + i * FEW_WIDTH + r);
         sum[0][r] = _mm256_fmadd_ps(x, m[0][i], sum[0][r]);
         sum[1][r] = _mm256_fmadd_ps(x, m[1][i], sum[1][r]);
     }
@@ -65,19 +65,18 @@ RDK_INLINE void few_body(const few *f, const int rows) {
     stream s = *f->fetch;
     const char *key = f->key;
     const float *q = f->q;
-    const int64_t step = f->key_step, q_step = f->q_step;
+    const int64_t step = f->key_step;
     int64_t left = f->d;
     RDK_UNROLL
     for (int r = 0; r < rows; r++)
         sum[0][r] = sum[1][r] = _mm256_setzero_ps();
-    for (; left >= 4; left -= 4, key += 16, q += 4 * q_step) {
-        few_step(sum, key, step, q, q_step, 4, rows);
-        for (int64_t n = stream_take(&s, FEW_LINES); n > 0; n--)
-            stream_fetch(&s);
+    for (; left >= 4; left -= 4, key += 16, q += 4 * FEW_WIDTH) {
+        few_step(sum, key, step, q, 4, rows);
+        stream_fetch(&s, FEW_LINES);
     }
     *f->fetch = s;
-    for (; left > 0; left--, key += 4, q += q_step)
-        few_step(sum, key, step, q, q_step, 1, rows);
+    for (; left > 0; left--, key += 4, q += FEW_WIDTH)
+        few_step(sum, key, step, q, 1, rows);
     RDK_UNROLL
     for (int g = 0; g < 2; g++) {
         float turned[FEW][8];
@@ -86,7 +85,7 @@ RDK_INLINE void few_body(const few *f, const int rows) {
             _mm256_storeu_ps(turned[r], sum[g][r]);
         for (int i = 0; i < 8; i++)
             for (int r = 0; r < 8; r++)
-                f->c[(8 * g + i) * f->c_row + r] = r < rows ? turned[r][i] : 0;
+                f->c[(8 * g + i) * FEW_WIDTH + r] = r < rows ? turned[r][i] : 0;
     }
 }
 

@@ -28,19 +28,18 @@ RDK_INLINE stream stream_of(const char *p, int64_t row_bytes, int64_t row_step, 
     return s;
 }
 
-/* Up to n lines, which stream_fetch() will then be called for; returns how many. */
-RDK_INLINE int64_t stream_take(stream *s, int64_t n) {
-    n = n < s->left ? n : s->left;
+/* The next n lines, n a constant; at the end of a row perhaps some behind it. */
+RDK_INLINE void stream_fetch(stream *s, const int n) {
+    if (s->left <= 0)
+        return;
+    RDK_UNROLL
+    for (int i = 0; i < n; i++)
+        __builtin_prefetch(s->p + i * RDK_LINE, 0, 2);
+    s->p += n * RDK_LINE;
     s->left -= n;
-    return n;
-}
-
-/* One line. */
-RDK_INLINE void stream_fetch(stream *s) {
-    __builtin_prefetch(s->p, 0, 2);
-    s->p += RDK_LINE;
-    if (--s->in_row == 0) {
-        s->p += s->gap;
+    s->in_row -= n;
+    if (s->in_row <= 0) {
+        s->p += s->gap + s->in_row * RDK_LINE;
         s->in_row = s->row;
     }
 }
@@ -54,7 +53,7 @@ typedef struct tile {
     int64_t c_row; /* floats */
     int64_t steps;
     const float *shrink; /* NULL: c begins at +0; else c[r] is first multiplied with shrink[r] */
-    stream *fetch;       /* NULL, or what to fetch meanwhile */
+    stream *fetch;       /* what to fetch meanwhile */
 } tile;
 
 typedef void tile_function(const tile *t);

@@ -4,7 +4,6 @@
 
 #include <immintrin.h>
 
-#include "kernels/attention/few_x86.h"
 #include "kernels/attention/tile.h"
 
 enum {
@@ -50,6 +49,7 @@ RDK_INLINE tile_vec tile_fma(tile_vec x, tile_vec y, tile_vec z) {
     return _mm256_fmadd_ps(x, y, z);
 }
 
+#include "kernels/attention/few_x86.h"
 #include "kernels/attention/tile_body.h"
 
 TILE(1, 1)

@@ -50,18 +50,14 @@ RDK_INLINE void tile_body(const tile *t, const int rows, const int vectors) {
             sum[r][i] = tile_mul(tile_load(t->c + r * t->c_row + i * TILE_LANES),
                                  tile_splat(t->shrink + r));
     }
-    if (t->fetch) {
+    if (t->fetch->left > 0) {
         enum { LINE_FLOATS = RDK_LINE / 4 };
         const int lines =
             vectors * TILE_LANES > LINE_FLOATS ? vectors * TILE_LANES / LINE_FLOATS : 1;
         stream f = *t->fetch; /* as many lines a step as the step reads of b */
-        int64_t n = stream_take(&f, steps * lines) / lines;
-        steps -= n;
-        for (; n > 0; n--, a += a_step, b += b_step) {
+        for (; steps > 0 && f.left > 0; steps--, a += a_step, b += b_step) {
             tile_step(sum, a, a_row, b, rows, vectors);
-            RDK_UNROLL
-            for (int i = 0; i < lines; i++)
-                stream_fetch(&f);
+            stream_fetch(&f, lines);
         }
         *t->fetch = f;
     }
