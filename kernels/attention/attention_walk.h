@@ -119,9 +119,9 @@ static int blind_rows(const walk *w, const block *b, const group *g, int lane) {
 
 /* Lanes `lane` ... end - 1 for the rows from `skip` on. */
 static void score_lanes(const walk *w, const unit *u, const block *b, const group *g, int lane,
-                        int end, int skip, stream *next) {
+                        int end, int skip, float *check, stream *next) {
     int vectors = (g->width - skip) / TILE_LANES, at_once = TILE_KEYS_OF[vectors];
-    tile t = {.a_row = w->d->k.row_stride * 4, .a_step = 4, .fetch = next};
+    tile t = {.a_row = w->d->k.row_stride * 4, .a_step = 4, .fetch = next, .check = check};
     t.a = key_at(w, u, b->base + lane);
     t.b = (const char *)(w->q + g->first * w->d->d_qk + skip);
     t.b_step = g->width * 4;
@@ -136,41 +136,61 @@ static void score_lanes(const walk *w, const unit *u, const block *b, const grou
     }
 }
 
-#ifdef RDK_FEW_X86_H
-/* The same for very few queries and sixteen keys or more. The last sixteen may come twice in part. */
-static void score_few(const walk *w, const unit *u, const block *b, const group *g, stream *next) {
-    few f = {.key_step = w->d->k.row_stride * 4, .d = w->d->d_qk};
-    f.q = w->q + g->first * w->d->d_qk;
-    f.fetch = next;
-    for (int lane = b->lo; lane < g->hi; lane += FEW_KEYS) {
-        int first = (int)least(lane, g->hi - FEW_KEYS);
-        f.key = key_at(w, u, b->base + first);
-        f.c = scores_of(w, g, first);
-        FEW_OF[g->count](&f);
-    }
-}
-#else
-enum { FEW = 0, FEW_KEYS = 0 };
-
-static void score_few(const walk *w, const unit *u, const block *b, const group *g, stream *next) {
-    (void)w, (void)u, (void)b, (void)g, (void)next;
-}
-#endif
-
-/* On the diagonal, rows at the front that see nothing of a lane are left out as far as vectors go. */
-static void score_group(const walk *w, const unit *u, const block *b, const group *g,
+/* On the diagonal, rows at the front that see nothing of a lane are left out as far as vectors go. Returns
+ * whether any score is NaN. (A sum of +inf and -inf cries wolf.) */
+static bool score_group(const walk *w, const unit *u, const block *b, const group *g,
                         stream *next) {
     int all_see = seen_end(b, &w->rows[g->first]), lane = b->lo;
+    float check[TILE_LANES] = {0}, sum = 0;
     if (all_see > lane) {
-        score_lanes(w, u, b, g, lane, all_see, 0, next);
+        score_lanes(w, u, b, g, lane, all_see, 0, check, next);
         lane = all_see;
     }
     while (lane < g->hi) {
         int skip = blind_rows(w, b, g, lane) / QUANTUM * QUANTUM, end = lane;
         while (end < g->hi && blind_rows(w, b, g, end) / QUANTUM * QUANTUM == skip)
             end++;
-        score_lanes(w, u, b, g, lane, end, skip, next);
+        score_lanes(w, u, b, g, lane, end, skip, check, next);
         lane = end;
+    }
+    for (int i = 0; i < TILE_LANES; i++)
+        sum += check[i];
+    return isnan(sum);
+}
+
+#ifdef RDK_FEW_X86_H
+/* The same for very few queries and sixteen keys or more. The last sixteen may come twice in part. */
+static bool score_few(const walk *w, const unit *u, const block *b, const group *g, stream *next) {
+    float check[FEW_VECTOR] = {0}, sum = 0;
+    few f = {.key_step = w->d->k.row_stride * 4, .d = w->d->d_qk};
+    f.q = w->q + g->first * w->d->d_qk;
+    f.fetch = next;
+    f.check = check;
+    for (int lane = b->lo; lane < g->hi; lane += FEW_KEYS) {
+        int first = (int)least(lane, g->hi - FEW_KEYS);
+        f.key = key_at(w, u, b->base + first);
+        f.c = scores_of(w, g, first);
+        FEW_OF[g->count](&f);
+    }
+    for (int i = 0; i < FEW_VECTOR; i++)
+        sum += check[i];
+    return isnan(sum);
+}
+#else
+enum { FEW = 0, FEW_KEYS = 0 };
+
+static bool score_few(const walk *w, const unit *u, const block *b, const group *g, stream *next) {
+    return score_group(w, u, b, g, next);
+}
+#endif
+
+/* Finds the rows that see a score of NaN: their chunk goes to the reference. */
+static void note_nan(const walk *w, const block *b, const group *g) {
+    for (int i = 0; i < g->count; i++) {
+        rdk_row *r = &w->rows[g->first + i];
+        for (int lane = b->lo, end = seen_end(b, r); lane < end; lane++)
+            if (isnan(scores_of(w, g, lane)[i]))
+                r->chunk_is_odd = true;
     }
 }
 
@@ -229,55 +249,39 @@ static void find_references(const walk *w, const block *b, group *g) {
 
 /* ---- Phase 3: weights ----------------------------------------------------------------------------------- */
 
-/* Sums over the keys of one lane of docs/arithmetic.md: of weights, and of u, which shows whether a score is
- * NaN. (A sum of +inf and -inf cries wolf: such a chunk goes to the reference as well.) */
-typedef struct sums {
-    f32x16 e, u;
-} sums;
-
 /* Turns n vectors of scores, `step` floats apart, into weights. */
-RDK_INLINE sums weigh(float *s, int step, f32x16 ch, f32x16 magic, int n, sums of) {
+RDK_INLINE void weigh(float *s, int64_t step, f32x16 ch, f32x16 magic, int n) {
     f32x16 x[F32X16_IN_FLIGHT], u[F32X16_IN_FLIGHT], f[F32X16_IN_FLIGHT];
     EACH x[v] = f32x16_load(s + v * step);
     rdk_split(ch, magic, x, u, f, n);
-    EACH of.u = f32x16_add(of.u, u[v]);
     rdk_weights(u, f, x, n);
     EACH f32x16_store(s + v * step, x[v]);
-    EACH of.e = f32x16_add(of.e, x[v]);
-    return of;
 }
 
-/* What comes of a block's weights, for all rows of a group. */
-typedef struct weighed {
-    float
-        lanes[RDK_LANES * TILE_GROUP + RDK_LANES]; /* [lane][row]: the sums of docs/arithmetic.md */
-    float u[2 * TILE_GROUP];                       /* all rows twice: NaN if a score is */
-    bool has_nan;
-} weighed;
-
-/* All scores of a block relative to M. */
-static void weigh_block(const walk *w, const block *b, const group *g, const float *M,
-                        weighed *to) {
-    int from = b->lo / RDK_LANES, end = round_up(g->hi, RDK_LANES) / RDK_LANES;
-    int step = RDK_LANES * g->width;
-    f32x16 ch = f32x16_set1(w->ch), all_u = f32x16_set1(0);
+/* All scores of a block relative to M, column by column of 16: even lanes of some rows, odd lanes of others. */
+static void weigh_block(const walk *w, const block *b, const group *g, const float *M) {
+    int from = b->lo / RDK_LANES * RDK_LANES, to = round_up(g->hi, RDK_LANES);
+    int64_t step = 2 * g->width;
+    f32x16 ch = f32x16_set1(w->ch);
     for (int i = 0; i < 2 * g->width; i += RDK_LANES) {
-        f32x16 magic = f32x16_sub(f32x16_set1(RDK_MAGIC), f32x16_load(M + i)), u = f32x16_set1(0);
-        for (int pair = 0; pair < RDK_LANES / 2; pair++) {
-            float *s = w->scores + 2 * pair * g->width + i;
-            sums of = {f32x16_set1(0), u};
-            int k = from;
-            for (; k + F32X16_IN_FLIGHT <= end; k += F32X16_IN_FLIGHT)
-                of = weigh(s + k * step, step, ch, magic, F32X16_IN_FLIGHT, of);
-            for (; k < end; k++)
-                of = weigh(s + k * step, step, ch, magic, 1, of);
-            f32x16_store(to->lanes + 2 * pair * g->width + i, of.e);
-            u = of.u;
-        }
-        f32x16_store(to->u + i, u);
-        all_u = f32x16_add(all_u, u);
+        f32x16 magic = f32x16_sub(f32x16_set1(RDK_MAGIC), f32x16_load(M + i));
+        float *s = scores_of(w, g, from) + i;
+        for (int lane = from; lane < to; lane += 2 * F32X16_IN_FLIGHT, s += F32X16_IN_FLIGHT * step)
+            weigh(s, step, ch, magic, F32X16_IN_FLIGHT);
     }
-    to->has_nan = f32x16_has_nan(all_u);
+}
+
+/* The sums of the 16 lanes of docs/arithmetic.md, [lane][row]. */
+static void sum_lanes(const walk *w, const block *b, const group *g, float *lanes) {
+    int from = b->lo / RDK_LANES * RDK_LANES, to = round_up(g->hi, RDK_LANES);
+    int64_t step = RDK_LANES * g->width;
+    for (int i = 0; i < step; i += RDK_LANES) {
+        const float *e = scores_of(w, g, from) + i;
+        f32x16 sum = f32x16_load(e);
+        for (int lane = from + RDK_LANES; lane < to; lane += RDK_LANES)
+            sum = f32x16_add(sum, f32x16_load(e += step));
+        f32x16_store(lanes + i, sum);
+    }
 }
 
 /* The double of lane i of eight rows. */
@@ -297,20 +301,13 @@ RDK_INLINE f64x8 fold_8(const float *lanes, int width, int i) {
     return f64x8_add(fold_4(lanes, width, i), fold_4(lanes, width, i + 2));
 }
 
-static void note_nan(const walk *w, const group *g, const weighed *by) {
-    for (int i = 0; i < g->count; i++)
-        if (isnan(by->u[i]) || isnan(by->u[g->width + i]))
-            w->rows[g->first + i].chunk_is_odd = true;
-}
-
 static void weigh_group(const walk *w, const block *b, const group *g) {
-    weighed of;
+    float lanes[RDK_LANES * TILE_GROUP + RDK_LANES];
     double *l = w->l + g->first;
-    weigh_block(w, b, g, w->M + 2 * g->first, &of);
-    if (of.has_nan)
-        note_nan(w, g, &of);
+    weigh_block(w, b, g, w->M + 2 * g->first);
+    sum_lanes(w, b, g, lanes);
     for (int i = 0; i < g->width; i += 8) {
-        f64x8 sum = f64x8_add(fold_8(of.lanes + i, g->width, 0), fold_8(of.lanes + i, g->width, 1));
+        f64x8 sum = f64x8_add(fold_8(lanes + i, g->width, 0), fold_8(lanes + i, g->width, 1));
         f64x8 shrink = f64x8_low(f32x16_load(g->shrink + i));
         f64x8_store(l + i, f64x8_add(f64x8_mul(f64x8_load(l + i), shrink), sum));
     }
@@ -435,10 +432,9 @@ static void attend(const walk *w, const unit *u, block b, ahead next) {
         if (groups > 1 && !packed)
             pack_values(w, u, &b, 0);
         packed = groups > 1;
-        if (g.count <= FEW && g.hi - b.lo >= FEW_KEYS)
-            score_few(w, u, &b, &g, packed ? &next.keys : &values);
-        else
-            score_group(w, u, &b, &g, packed ? &next.keys : &values);
+        bool very_few = g.count <= FEW && g.hi - b.lo >= FEW_KEYS;
+        if ((very_few ? score_few : score_group)(w, u, &b, &g, packed ? &next.keys : &values))
+            note_nan(w, &b, &g);
         if (b.lo % RDK_LANES || g.hi % RDK_LANES || seen_end(&b, &w->rows[g.first]) < g.hi) {
             hide_unseen(w, &b, &g);
             note_padding(w, &b, &g);
@@ -596,7 +592,6 @@ static void write_weights_of_row(const walk *w, const block *b, const group *g, 
 
 static void write_weights_of_block(const walk *w, const unit *u, block b) {
     float M[2 * TILE_GROUP];
-    weighed of;
     stream none = {.left = 0};
     int groups = groups_of(u);
     for (int n = 0; n < groups; n++) {
@@ -610,7 +605,7 @@ static void write_weights_of_block(const walk *w, const unit *u, block b) {
         }
         score_group(w, u, &b, &g, &none);
         hide_unseen(w, &b, &g);
-        weigh_block(w, &b, &g, M, &of);
+        weigh_block(w, &b, &g, M);
         for (int i = 0; i < g.count; i++)
             write_weights_of_row(w, &b, &g, i);
     }

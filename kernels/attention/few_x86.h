@@ -8,7 +8,8 @@
 #include "kernels/attention/tile.h"
 
 enum {
-    FEW = 4,       /* queries at most */
+    FEW = 4, /* queries at most */
+    FEW_VECTOR = 8,
     FEW_KEYS = 16, /* at once, in two vectors: one chain of sums waits while the other goes on */
     FEW_WIDTH = TILE_LANES, /* of a group of so few */
     FEW_LINES = 4,          /* fetched for every four columns, as many as are read */
@@ -42,6 +43,7 @@ typedef struct few {
     int64_t d;
     float *c; /* [key][FEW_WIDTH]; of each row eight floats are written */
     stream *fetch;
+    float *check; /* a vector that all scores are added to: NaN if one is */
 } few;
 
 /* Elements 0 ... n - 1, n being 4 or 1, of all keys times those of all queries. */
@@ -51,12 +53,13 @@ RDK_INLINE void few_step(__m256 sum[2][FEW], const char *key, int64_t step, cons
     turn_8_keys(m[0], key, step, n == 4);
     turn_8_keys(m[1], key + 8 * step, step, n == 4);
     RDK_UNROLL
-    for (int i = 0; i < n; i++)
+    for (int i = 0; i < n; i++) {
         RDK_UNROLL
-    for (int r = 0; r < rows; r++) {
-        __m256 x = _mm256_broadcast_ss(q + i * FEW_WIDTH + r);
-        sum[0][r] = _mm256_fmadd_ps(x, m[0][i], sum[0][r]);
-        sum[1][r] = _mm256_fmadd_ps(x, m[1][i], sum[1][r]);
+        for (int r = 0; r < rows; r++) {
+            __m256 x = _mm256_broadcast_ss(q + i * FEW_WIDTH + r);
+            sum[0][r] = _mm256_fmadd_ps(x, m[0][i], sum[0][r]);
+            sum[1][r] = _mm256_fmadd_ps(x, m[1][i], sum[1][r]);
+        }
     }
 }
 
@@ -77,6 +80,11 @@ RDK_INLINE void few_body(const few *f, const int rows) {
     *f->fetch = s;
     for (; left > 0; left--, key += 4, q += FEW_WIDTH)
         few_step(sum, key, step, q, 1, rows);
+    __m256 all = _mm256_loadu_ps(f->check);
+    RDK_UNROLL
+    for (int r = 0; r < rows; r++)
+        all = _mm256_add_ps(all, _mm256_add_ps(sum[0][r], sum[1][r]));
+    _mm256_storeu_ps(f->check, all);
     RDK_UNROLL
     for (int g = 0; g < 2; g++) {
         float turned[FEW][8];

@@ -54,6 +54,7 @@ typedef struct tile {
     int64_t steps;
     const float *shrink; /* NULL: c begins at +0; else c[r] is first multiplied with shrink[r] */
     stream *fetch;       /* what to fetch meanwhile */
+    float *check;        /* NULL, or a vector that all of c is added to: NaN if c has one */
 } tile;
 
 typedef void tile_function(const tile *t);

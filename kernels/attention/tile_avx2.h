@@ -41,6 +41,10 @@ RDK_INLINE tile_vec tile_splat(const void *p) {
     return _mm256_set1_ps(x);
 }
 
+RDK_INLINE tile_vec tile_add(tile_vec x, tile_vec y) {
+    return _mm256_add_ps(x, y);
+}
+
 RDK_INLINE tile_vec tile_mul(tile_vec x, tile_vec y) {
     return _mm256_mul_ps(x, y);
 }

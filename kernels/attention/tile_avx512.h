@@ -41,6 +41,10 @@ RDK_INLINE tile_vec tile_splat(const void *p) {
     return _mm512_set1_ps(x);
 }
 
+RDK_INLINE tile_vec tile_add(tile_vec x, tile_vec y) {
+    return _mm512_add_ps(x, y);
+}
+
 RDK_INLINE tile_vec tile_mul(tile_vec x, tile_vec y) {
     return _mm512_mul_ps(x, y);
 }

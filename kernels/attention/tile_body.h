@@ -2,7 +2,7 @@
  *
  *     TILE_ROWS, TILE_VECTORS   the most rows, and vectors of columns, of a tile
  *     TILE_LANES                floats of a vector
- *     tile_vec, tile_zero(), tile_load(), tile_store(), tile_splat(), tile_mul(), tile_fma()
+ *     tile_vec, tile_zero(), tile_load(), tile_store(), tile_splat(), tile_add(), tile_mul(), tile_fma()
  *
  * The loops over registers are unrolled here, not left to the optimiser. */
 
@@ -35,6 +35,19 @@ RDK_INLINE void tile_step(tile_vec sum[TILE_ROWS][TILE_VECTORS], const char *a, 
     }
 }
 
+/* Adds all sums to a vector, which becomes NaN if one is. */
+RDK_INLINE void tile_check(float *check, tile_vec sum[TILE_ROWS][TILE_VECTORS], const int rows,
+                           const int vectors) {
+    tile_vec all = tile_load(check);
+    RDK_UNROLL
+    for (int r = 0; r < rows; r++) {
+        RDK_UNROLL
+        for (int i = 0; i < vectors; i++)
+            all = tile_add(all, sum[r][i]);
+    }
+    tile_store(check, all);
+}
+
 RDK_INLINE void tile_body(const tile *t, const int rows, const int vectors) {
     tile_vec sum[TILE_ROWS][TILE_VECTORS];
     const char *a = t->a, *b = t->b;
@@ -42,13 +55,14 @@ RDK_INLINE void tile_body(const tile *t, const int rows, const int vectors) {
     int64_t steps = t->steps;
 
     RDK_UNROLL
-    for (int r = 0; r < rows; r++)
+    for (int r = 0; r < rows; r++) {
         RDK_UNROLL
-    for (int i = 0; i < vectors; i++) {
-        sum[r][i] = tile_zero();
-        if (t->shrink)
-            sum[r][i] = tile_mul(tile_load(t->c + r * t->c_row + i * TILE_LANES),
-                                 tile_splat(t->shrink + r));
+        for (int i = 0; i < vectors; i++) {
+            sum[r][i] = tile_zero();
+            if (t->shrink)
+                sum[r][i] = tile_mul(tile_load(t->c + r * t->c_row + i * TILE_LANES),
+                                     tile_splat(t->shrink + r));
+        }
     }
     if (t->fetch->left > 0) {
         enum { LINE_FLOATS = RDK_LINE / 4 };
@@ -65,10 +79,13 @@ RDK_INLINE void tile_body(const tile *t, const int rows, const int vectors) {
     for (; steps > 0; steps--, a += a_step, b += b_step)
         tile_step(sum, a, a_row, b, rows, vectors);
     RDK_UNROLL
-    for (int r = 0; r < rows; r++)
+    for (int r = 0; r < rows; r++) {
         RDK_UNROLL
-    for (int i = 0; i < vectors; i++)
-        tile_store(t->c + r * t->c_row + i * TILE_LANES, sum[r][i]);
+        for (int i = 0; i < vectors; i++)
+            tile_store(t->c + r * t->c_row + i * TILE_LANES, sum[r][i]);
+    }
+    if (t->check)
+        tile_check(t->check, sum, rows, vectors);
 }
 
 #define TILE(rows, vectors)                                                                        \

@@ -41,6 +41,10 @@ RDK_INLINE tile_vec tile_splat(const void *p) {
     return vdupq_n_f32(x);
 }
 
+RDK_INLINE tile_vec tile_add(tile_vec x, tile_vec y) {
+    return vaddq_f32(x, y);
+}
+
 RDK_INLINE tile_vec tile_mul(tile_vec x, tile_vec y) {
     return vmulq_f32(x, y);
 }
