@@ -14,8 +14,8 @@
  * Scores lie by key, [key][query]: keys are read where they lie, one vector holds many queries' scores of one
  * key, and what is done for each query (its maximum, M, the sums) is done for a vector of them at once.
  *
- * With several groups the values of the block are first brought together in strips, which stay in L1 for all
- * queries of a group. With one, they are read where they lie. What the next phases read is fetched meanwhile. */
+ * Values, too, are read where they lie, unless they lie so far apart that a cache holds few of them: then those
+ * of the block are first brought together in strips. What the next phases read is fetched meanwhile. */
 #include "kernels/attention/attention.h"
 #include "kernels/attention/scratch.h"
 #include "kernels/vec/f32x16_types.h"
@@ -23,7 +23,7 @@
 
 enum {
     MAX_UNITS = 32,
-    VALUES_AT_ONCE = 32, /* keys whose values, read where they lie, stay in L1 for all columns */
+    FAR_APART = 2048, /* bytes between values, from where on the caches' sets hold too few */
     QUANTUM = TILE_LANES > 8 ? TILE_LANES : 8, /* a group's width is a multiple of it */
 };
 
@@ -374,27 +374,22 @@ static void add_packed_values(const walk *w, const block *b, const group *g, str
                    least(w->width, strip + TILE_STRIP), shrink);
 }
 
-/* From where they lie, but for the last columns. */
+/* From where they lie, but for the last columns. Several bands go through the same columns before the next,
+ * one alone through as many as its tiles take. */
 static void add_values_in_place(const walk *w, const unit *u, const block *b, const group *g,
                                 stream *next) {
-    float one[TILE_GROUP];
     int64_t whole = w->d->d_v / TILE_STRIP * TILE_STRIP;
+    int64_t at_once = g->count > TILE_QUERIES ? TILE_STRIP : whole;
     const float *shrink = b->opens_chunk ? NULL : g->shrink;
-    for (int i = 0; i < TILE_GROUP; i++)
-        one[i] = 1;
-    if (whole < w->width)
+    tile t = {.b_step = w->d->v.row_stride * 4, .fetch = next};
+    for (int64_t c = 0; c < whole; c += at_once) {
+        t.b = value_at(w, u, b->base + b->lo) + c * 4;
+        add_values(w, b, g, t, b->lo, g->hi, c, c + at_once, shrink);
+    }
+    if (whole < w->width) {
         pack_values(w, u, b, whole);
-    int at_once = g->count > TILE_QUERIES ? VALUES_AT_ONCE : RDK_BLOCK;
-    for (int lane = b->lo; lane < g->hi; lane += at_once) {
-        int end = (int)least(g->hi, lane + at_once);
-        tile t = {.b = value_at(w, u, b->base + lane), .b_step = w->d->v.row_stride * 4};
-        t.fetch = next;
-        if (whole)
-            add_values(w, b, g, t, lane, end, 0, whole, shrink);
-        if (whole < w->width)
-            add_values(w, b, g, strip_tile(w, whole, lane, next), lane, end, whole, w->width,
-                       shrink);
-        shrink = one;
+        add_values(w, b, g, strip_tile(w, whole, b->lo, next), b->lo, g->hi, whole, w->width,
+                   shrink);
     }
 }
 
@@ -423,17 +418,18 @@ static void note_padding(const walk *w, const block *b, const group *g) {
 static void attend(const walk *w, const unit *u, block b, ahead next) {
     int groups = groups_of(u);
     stream values = values_from(w, u->v, b.base + b.lo, b.hi - b.lo);
+    bool alone = groups == 1, packs = groups > 2 && w->d->v.row_stride * 4 >= FAR_APART;
     bool packed = false;
     for (int i = 0; i < groups; i++) {
         group g = group_at(u, i, groups);
         g.hi = seen_end(&b, &w->rows[g.first + g.count - 1]);
         if (g.hi <= b.lo)
             continue;
-        if (groups > 1 && !packed)
+        if (packs && !packed)
             pack_values(w, u, &b, 0);
-        packed = groups > 1;
+        packed = packs;
         bool very_few = g.count <= FEW && g.hi - b.lo >= FEW_KEYS;
-        if ((very_few ? score_few : score_group)(w, u, &b, &g, packed ? &next.keys : &values))
+        if ((very_few ? score_few : score_group)(w, u, &b, &g, alone ? &values : &next.keys))
             note_nan(w, &b, &g);
         if (b.lo % RDK_LANES || g.hi % RDK_LANES || seen_end(&b, &w->rows[g.first]) < g.hi) {
             hide_unseen(w, &b, &g);
@@ -444,7 +440,7 @@ static void attend(const walk *w, const unit *u, block b, ahead next) {
         if (packed)
             add_packed_values(w, &b, &g, &next.values);
         else
-            add_values_in_place(w, u, &b, &g, &next.keys);
+            add_values_in_place(w, u, &b, &g, alone ? &next.keys : &next.values);
     }
 }
 
