@@ -24,6 +24,7 @@
 #define RDK_LANES 16   /* virtual lanes of a sum */
 #define RDK_BLOCK 128  /* elements between two foldings of the lanes into a double */
 #define RDK_CHUNK 1024 /* keys between two closings of an attention state */
+#define RDK_PIECE 64   /* elements of a query and a key in one chain of a score */
 
 #define RDK_LOG2E 0x1.71547652b82fep+0 /* log2(e), nearest double */
 #define RDK_LN2 0x1.62e42fefa39efp-1   /* ln(2), nearest double */

@@ -347,6 +347,7 @@ def log2(l):
 # ---- 10. Attention ----
 
 CHUNK = 1024
+PIECE = 64
 LEAST_SHIFT = (1, 126, 0)
 
 # What is known of a run of keys: M, l, and o, a float for each column of the values.
@@ -362,18 +363,20 @@ def shift(M, top):
 
 
 def attention_scale(scale, d_qk):
-    """c2 and ch."""
+    """ch."""
     if scale != NAN and scale[1] == 0:
         scale = F32.round(F64.div(ONE, F64.sqrt((0, d_qk, 0))))
-    c2 = F64.mul(scale, LOG2E)
-    return c2, F32.round(c2)
+    return F32.round(F64.mul(scale, LOG2E))
 
 
 def score(q, k):
-    """x of a key."""
+    """x of a key, for a query that has been scaled."""
     x = ZERO
-    for a, b in zip(q, k):
-        x = F32.fma(a, b, x)
+    for first in range(0, len(q), PIECE):
+        piece = ZERO
+        for a, b in zip(q[first:first + PIECE], k[first:first + PIECE]):
+            piece = F32.fma(a, b, piece)
+        x = F32.add(x, piece)
     return x
 
 
@@ -400,24 +403,23 @@ def rescaled(state, M):
     return State(M, F64.mul(state.l, r), [F32.mul(a, r) for a in state.o])
 
 
-def chunk_is_cold(x, ch):
+def chunk_is_cold(x):
     """Whether a chunk with these scores is cold."""
-    return is_cold(largest(F32.mul(a, ch) for a in x), MINUS_INF)
+    return is_cold(largest(x), MINUS_INF)
 
 
-def chunk_state(start, x, v, d_v, c2, ch):
+def chunk_state(start, x, v, d_v):
     """The closed state of a chunk of visible keys from a position on: scores x, values v."""
-    cold = chunk_is_cold(x, ch)
-    t = [F64.mul(a, c2) if cold else F32.mul(a, ch) for a in x]
-    state = State(rint(largest(t)) if cold else MINUS_HOT, ZERO, [ZERO] * d_v)
+    cold = chunk_is_cold(x)
+    state = State(rint(largest(x)) if cold else MINUS_HOT, ZERO, [ZERO] * d_v)
     for first, last in pieces(start, start + len(x), BLOCK):
         keys = slice(first - start, last - start)
         if cold:
-            e = [cold_weight(a, state.M) for a in t[keys]]
+            e = [cold_weight(a, state.M) for a in x[keys]]
         else:
-            M = largest((state.M, rint(largest(t[keys]))))
+            M = largest((state.M, rint(largest(x[keys]))))
             state = rescaled(state, M)
-            e = [weight(a, None, None, ch, ZERO, M) for a in x[keys]]
+            e = [weight(a, None, None, ONE, ZERO, M) for a in x[keys]]
         state = add_block(state, first, e, v[keys])
     if state.l == NAN:
         return state._replace(M=ZERO)
@@ -434,20 +436,21 @@ def fold(a, b):
 
 def attention_row(q, keys, values, d_v, pos0, scale):
     """The State of a query over its visible keys, and a function that gives e of each."""
-    c2, ch = attention_scale(scale, len(q))
+    ch = attention_scale(scale, len(q))
     state, cold = State(MINUS_INF, ZERO, [ZERO] * d_v), False
     if ch[2] is None:                          # scale not finite
         return state._replace(l=NAN if keys else ZERO), None
-    x = [score(q, k) for k in keys]
+    scaled_q = [F32.mul(a, ch) for a in q]
+    x = [score(scaled_q, k) for k in keys]
     for first, last in pieces(pos0, pos0 + len(x), CHUNK):
         part = slice(first - pos0, last - pos0)
-        cold = cold or chunk_is_cold(x[part], ch)
-        state = fold(state, chunk_state(first, x[part], values[part], d_v, c2, ch))
+        cold = cold or chunk_is_cold(x[part])
+        state = fold(state, chunk_state(first, x[part], values[part], d_v))
 
     def weights():
         if cold:
-            return [cold_weight(F64.mul(a, c2), state.M) for a in x]
-        return [weight(a, None, None, ch, ZERO, state.M) for a in x]
+            return [cold_weight(a, state.M) for a in x]
+        return [weight(a, None, None, ONE, ZERO, state.M) for a in x]
     return state, weights
 
 

@@ -131,7 +131,8 @@ static const corner CORNERS[] = {
     {"1e30 above -1e30", ONLY(ONE), ONLY(P1E30), ONLY(M1E30), ONE, WEIGHTS(ALONE, P1E30)},
     {"-1e30 above -FLT_MAX", ONLY(ONE), ONLY(M1E30), ONLY(MINUS_MAX), ONE, WEIGHTS(ALONE, M1E30)},
     {"-1e30, scale negative", ONLY(ONE), ONLY(M1E30), ONLY(0), M1, WEIGHTS(ALONE, P1E30)},
-    {"LSE past the range", ONLY(ONE), ONLY(MAX), ONLY(0), TWO, WEIGHTS(ALONE, INF)},
+    {"past the range in base 2", ONLY(ONE), ONLY(MAX), ONLY(0), TWO, WEIGHTS(ALL_NAN, 0)},
+    {"past the range downwards", ONLY(ONE), ONLY(0), ONLY(MINUS_MAX), TWO, WEIGHTS(ALONE, 0)},
 
     {"value NaN", ONLY(ONE), ONLY(0), ONLY(0), ONE, SHARE, 0, QUIET, ONE, QUIET},
     {"value -NaN", ONLY(ONE), ONLY(0), ONLY(0), ONE, SHARE, 0, MINUS_QUIET, ONE, QUIET},

@@ -20,7 +20,7 @@ typedef struct rdk_query {
     int64_t d_qk, d_v;
     int64_t key_pos0; /* the position of key 0 */
     int64_t visible;  /* the query sees keys 0 ... visible - 1 */
-    rdk_scale scale;
+    float scale;      /* what q is multiplied with, so that scores are logits in base 2 */
 } rdk_query;
 
 /* The sums over some keys: l of their weights, o of their values times weights, both relative to the
@@ -34,8 +34,8 @@ typedef struct rdk_state {
 /* How many keys query i sees. */
 int64_t rdk_attention_visible(const rdk_attention_desc *d, int64_t i);
 
-/* ch and c2 of the call; cl is 0. */
-rdk_scale rdk_attention_scale(const rdk_attention_desc *d);
+/* scale * log2(e): what queries are multiplied with, so that scores are logits in base 2. */
+float rdk_attention_scale(const rdk_attention_desc *d);
 
 /* Query i of head h in batch b. */
 rdk_query rdk_attention_query(const rdk_attention_desc *d, int64_t b, int64_t h, int64_t i);

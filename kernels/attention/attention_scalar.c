@@ -12,10 +12,9 @@ int64_t rdk_attention_visible(const rdk_attention_desc *d, int64_t i) {
     return seen < 0 ? 0 : seen > d->kv_len ? d->kv_len : seen;
 }
 
-rdk_scale rdk_attention_scale(const rdk_attention_desc *d) {
-    rdk_scale s = rdk_split_scale(d->scale == 0 ? (float)(1 / sqrt((double)d->d_qk)) : d->scale);
-    s.cl = 0; /* scores carry more error than cl holds */
-    return s;
+float rdk_attention_scale(const rdk_attention_desc *d) {
+    float scale = d->scale == 0 ? (float)(1 / sqrt((double)d->d_qk)) : d->scale;
+    return rdk_split_scale(scale).ch;
 }
 
 rdk_query rdk_attention_query(const rdk_attention_desc *d, int64_t b, int64_t h, int64_t i) {
@@ -31,13 +30,21 @@ rdk_query rdk_attention_query(const rdk_attention_desc *d, int64_t b, int64_t h,
     return q;
 }
 
+/* The logit of key j, in base 2. */
 static float score(const rdk_query *q, int64_t j) {
     const char *k = q->k + j * q->k_step;
-    float s = 0;
-    for (int64_t c = 0; c < q->d_qk; c++)
-        s = rdk_fma(rdk_load(q->q, RDK_F32, c), rdk_load(k, RDK_F32, c), s);
-    return s;
+    float x = 0;
+    for (int64_t first = 0; first < q->d_qk; first += RDK_PIECE) {
+        float piece = 0;
+        for (int64_t c = first; c < first + RDK_PIECE && c < q->d_qk; c++)
+            piece = rdk_fma(rdk_load(q->q, RDK_F32, c) * q->scale, rdk_load(k, RDK_F32, c), piece);
+        x = x + piece;
+    }
+    return x;
 }
+
+/* Scores are logits as they are: section 4 with a scale of 1. */
+static const rdk_scale AS_IT_IS = {.c2 = 1, .ch = 1, .cl = 0};
 
 /* ---- One chunk ---------------------------------------------------------------------------------- */
 
@@ -51,29 +58,16 @@ typedef struct chunk {
 static float largest(const chunk *c, int64_t first, int64_t end) {
     float T = -INFINITY;
     for (int64_t j = first; j < end; j++) {
-        float t = c->x[j - c->first] * c->q->scale.ch;
-        if (t > T)
-            T = t;
+        float x = c->x[j - c->first];
+        if (x > T)
+            T = x;
     }
     return T;
 }
 
-static double cold_logit(const chunk *c, int64_t j) {
-    return (double)c->x[j - c->first] * c->q->scale.c2;
-}
-
-static double cold_reference(const chunk *c) {
-    double T = -INFINITY;
-    for (int64_t j = c->first; j < c->end; j++)
-        if (cold_logit(c, j) > T)
-            T = cold_logit(c, j);
-    return rint(T) + 0.0; /* never -0 */
-}
-
 static float weight(const chunk *c, int64_t j, const rdk_state *s) {
-    if (s->cold)
-        return rdk_cold_weight(cold_logit(c, j), s->M);
-    return rdk_hot_weight(c->x[j - c->first], c->q->scale, (float)s->M);
+    float x = c->x[j - c->first];
+    return s->cold ? rdk_cold_weight(x, s->M) : rdk_hot_weight(x, AS_IT_IS, (float)s->M);
 }
 
 static void rescale(const rdk_query *q, rdk_state *s, double M) {
@@ -128,7 +122,7 @@ void rdk_attention_chunk_scalar(const rdk_query *q, int64_t number, rdk_state *s
     look(&c, q, number);
     float T = largest(&c, c.first, c.end);
     s->cold = T > RDK_HOT || (T > -INFINITY && T < -RDK_HOT);
-    s->M = s->cold ? cold_reference(&c) : -RDK_HOT;
+    s->M = s->cold ? rint((double)T) + 0.0 : -RDK_HOT; /* never -0 */
     s->l = 0;
     memset(s->o, 0, sizeof s->o);
     add_blocks(&c, s);
@@ -153,7 +147,7 @@ static void fold(const rdk_query *q, rdk_state *s, const rdk_state *of_chunk) {
 static void attend(const rdk_query *q, rdk_state *s) {
     rdk_state of_chunk;
     *s = (rdk_state){.M = -INFINITY};
-    if (!isfinite(q->scale.ch)) {
+    if (!isfinite(q->scale)) {
         s->l = q->visible > 0 ? NAN : 0;
         return;
     }
@@ -190,9 +184,9 @@ void rdk_attention_weights_scalar(const rdk_query *q, double M, double l, bool c
         if (j < q->visible && l != l)
             w = NAN;
         else if (j < q->visible && l > 0 && cold)
-            w = rdk_cold_weight((double)score(q, j) * q->scale.c2, M) * inv;
+            w = rdk_cold_weight(score(q, j), M) * inv;
         else if (j < q->visible && l > 0)
-            w = rdk_hot_weight(score(q, j), q->scale, (float)M) * inv;
+            w = rdk_hot_weight(score(q, j), AS_IT_IS, (float)M) * inv;
         rdk_store(weights, RDK_F32, j, w);
     }
 }

@@ -29,8 +29,7 @@ enum {
 
 typedef struct walk {
     const rdk_attention_desc *d;
-    rdk_scale scale;
-    float ch;      /* abs(scale.ch); where that is negative, queries are negated */
+    float scale;   /* of queries, so that scores are logits in base 2 */
     int64_t group; /* query heads of one key/value head */
     int64_t width; /* floats of a row's sums */
     int64_t max_rows;
@@ -128,6 +127,7 @@ static void score_lanes(const walk *w, const unit *u, const block *b, const grou
     t.c = scores_of(w, g, lane) + skip;
     t.c_row = g->width;
     t.steps = w->d->d_qk;
+    t.piece = RDK_PIECE;
     for (int n; lane < end; lane += n) {
         n = (int)least(at_once, end - lane);
         TILES[n][vectors](&t);
@@ -232,13 +232,12 @@ static void find_references(const walk *w, const block *b, group *g) {
     float max[3 * TILE_GROUP]; /* of even lanes, of odd lanes, and of even lanes again */
     int from = b->lo / RDK_LANES * RDK_LANES, to = round_up(g->hi, RDK_LANES);
     float *M = w->M + 2 * g->first, *T = w->T + 2 * g->first;
-    f32x16 ch = f32x16_set1(w->ch), magic = f32x16_set1(RDK_MAGIC);
+    f32x16 magic = f32x16_set1(RDK_MAGIC);
     for (int i = 0; i < 2 * g->width; i += RDK_LANES)
         f32x16_store(max + i, largest_scores(w->scores + i, g->width, from, to));
     memcpy(max + 2 * g->width, max, (size_t)g->width * sizeof *max);
     for (int i = 0; i < 2 * g->width; i += RDK_LANES) {
         f32x16 t = f32x16_max(f32x16_load(max + i), f32x16_load(max + g->width + i));
-        t = f32x16_mul(t, ch);
         f32x16 old = f32x16_load(M + i);
         f32x16 new = f32x16_max(old, f32x16_sub(f32x16_add(t, magic), magic));
         f32x16_store(g->shrink + i, shrink_of(old, new));
@@ -250,10 +249,10 @@ static void find_references(const walk *w, const block *b, group *g) {
 /* ---- Phase 3: weights ----------------------------------------------------------------------------------- */
 
 /* Turns n vectors of scores, `step` floats apart, into weights. */
-RDK_INLINE void weigh(float *s, int64_t step, f32x16 ch, f32x16 magic, int n) {
+RDK_INLINE void weigh(float *s, int64_t step, f32x16 magic, int n) {
     f32x16 x[F32X16_IN_FLIGHT], u[F32X16_IN_FLIGHT], f[F32X16_IN_FLIGHT];
     EACH x[v] = f32x16_load(s + v * step);
-    rdk_split(ch, magic, x, u, f, n);
+    rdk_split_log2(magic, x, u, f, n);
     rdk_weights(u, f, x, n);
     EACH f32x16_store(s + v * step, x[v]);
 }
@@ -262,12 +261,11 @@ RDK_INLINE void weigh(float *s, int64_t step, f32x16 ch, f32x16 magic, int n) {
 static void weigh_block(const walk *w, const block *b, const group *g, const float *M) {
     int from = b->lo / RDK_LANES * RDK_LANES, to = round_up(g->hi, RDK_LANES);
     int64_t step = 2 * g->width;
-    f32x16 ch = f32x16_set1(w->ch);
     for (int i = 0; i < 2 * g->width; i += RDK_LANES) {
         f32x16 magic = f32x16_sub(f32x16_set1(RDK_MAGIC), f32x16_load(M + i));
         float *s = scores_of(w, g, from) + i;
         for (int lane = from; lane < to; lane += 2 * F32X16_IN_FLIGHT, s += F32X16_IN_FLIGHT * step)
-            weigh(s, step, ch, magic, F32X16_IN_FLIGHT);
+            weigh(s, step, magic, F32X16_IN_FLIGHT);
     }
 }
 
@@ -339,6 +337,7 @@ static void add_values(const walk *w, const block *b, const group *g, tile t, in
     t.a_row = 4;
     t.a_step = g->width * 4;
     t.c_row = w->width;
+    t.piece = RDK_BLOCK;
     for (int i = 0, first = 0, after; i < bands; i++, first = after) {
         after = g->count * (i + 1) / bands;
         t.steps = least(end, seen_end(b, &w->rows[g->first + after - 1])) - lane;
@@ -680,8 +679,7 @@ static void write_all(const walk *w, const unit *units, int count) {
     }
 }
 
-/* The queries of a group side by side, and zeros where there is none; negated where the scale is negative,
- * so that the largest score has the largest weight. */
+/* The queries of a group side by side, times the scale; zeros where there is none. */
 static void enter_queries(const walk *w, const group *g) {
     static const float NONE[RDK_MAX_HEAD_DIM];
     float *q = w->q + g->first * w->d->d_qk;
@@ -692,11 +690,8 @@ static void enter_queries(const walk *w, const group *g) {
             from[k] = i + k < g->count ? rdk_const_view_row(&w->d->q, r->batch, r->head, r->query)
                                        : (const char *)NONE;
         }
-        pack_rows(q + i, g->width, from, w->d->d_qk);
+        pack_rows(q + i, g->width, from, w->d->d_qk, w->scale);
     }
-    if (w->scale.ch < 0)
-        for (int64_t i = 0; i < g->width * w->d->d_qk; i++)
-            q[i] = -q[i];
 }
 
 /* Rows first ... first + count - 1 of a key/value head: heads of the group within queries, so that a row
@@ -766,7 +761,6 @@ static walk begin(const rdk_attention_desc *d) {
     rdk_scratch s = rdk_attention_scratch_parts(d->d_qk, d->d_v);
     char *free = (char *)d->scratch + (-(uintptr_t)d->scratch % RDK_ALIGN);
     walk w = {.d = d, .scale = rdk_attention_scale(d), .group = d->q_heads / d->kv_heads};
-    w.ch = fabsf(w.scale.ch);
     w.width = rdk_whole_lanes(d->d_v);
     w.max_rows = s.rows;
     w.q = (float *)(void *)take(&free, (size_t)s.q * 4);
@@ -783,7 +777,7 @@ static walk begin(const rdk_attention_desc *d) {
 
 static void attention_walk(const rdk_attention_desc *d) {
     walk w = begin(d);
-    if (!isfinite(w.scale.ch)) { /* all NaN, or nothing visible */
+    if (!isfinite(w.scale)) { /* all NaN, or nothing visible */
         rdk_attention_scalar(d);
         return;
     }

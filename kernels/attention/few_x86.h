@@ -63,38 +63,45 @@ RDK_INLINE void few_step(__m256 sum[2][FEW], const char *key, int64_t step, cons
     }
 }
 
-RDK_INLINE void few_body(const few *f, const int rows) {
-    __m256 sum[2][FEW];
-    stream s = *f->fetch;
-    const char *key = f->key;
-    const float *q = f->q;
-    const int64_t step = f->key_step;
-    int64_t left = f->d;
+/* Up to RDK_PIECE elements; moves on. */
+RDK_INLINE void few_piece(__m256 sum[2][FEW], const char **at, int64_t step, const float **q,
+                          int64_t left, stream *fetch, const int rows) {
+    stream s = *fetch;
     RDK_UNROLL
     for (int r = 0; r < rows; r++)
         sum[0][r] = sum[1][r] = _mm256_setzero_ps();
-    for (; left >= 4; left -= 4, key += 16, q += 4 * FEW_WIDTH) {
-        few_step(sum, key, step, q, 4, rows);
+    for (; left >= 4; left -= 4, *at += 16, *q += 4 * FEW_WIDTH) {
+        few_step(sum, *at, step, *q, 4, rows);
         stream_fetch(&s, FEW_LINES);
     }
-    *f->fetch = s;
-    for (; left > 0; left--, key += 4, q += FEW_WIDTH)
-        few_step(sum, key, step, q, 1, rows);
-    __m256 all = _mm256_loadu_ps(f->check);
+    for (; left > 0; left--, *at += 4, *q += FEW_WIDTH)
+        few_step(sum, *at, step, *q, 1, rows);
+    *fetch = s;
+}
+
+RDK_INLINE void few_body(const few *f, const int rows) {
+    float scores[FEW][FEW_KEYS] = {{0}};
+    __m256 sum[2][FEW] = {{_mm256_setzero_ps()}}, all = _mm256_loadu_ps(f->check);
+    const char *key = f->key;
+    const float *q = f->q;
+    for (int64_t left = f->d; left > 0; left -= RDK_PIECE) {
+        few_piece(sum, &key, f->key_step, &q, left < RDK_PIECE ? left : RDK_PIECE, f->fetch, rows);
+        RDK_UNROLL
+        for (int r = 0; r < rows; r++) {
+            RDK_UNROLL
+            for (int g = 0; g < 2; g++) {
+                sum[g][r] = _mm256_add_ps(_mm256_loadu_ps(scores[r] + 8 * g), sum[g][r]);
+                _mm256_storeu_ps(scores[r] + 8 * g, sum[g][r]);
+            }
+        }
+    }
     RDK_UNROLL
     for (int r = 0; r < rows; r++)
         all = _mm256_add_ps(all, _mm256_add_ps(sum[0][r], sum[1][r]));
     _mm256_storeu_ps(f->check, all);
-    RDK_UNROLL
-    for (int g = 0; g < 2; g++) {
-        float turned[FEW][8];
-        RDK_UNROLL
-        for (int r = 0; r < rows; r++)
-            _mm256_storeu_ps(turned[r], sum[g][r]);
-        for (int i = 0; i < 8; i++)
-            for (int r = 0; r < 8; r++)
-                f->c[(8 * g + i) * FEW_WIDTH + r] = r < rows ? turned[r][i] : 0;
-    }
+    for (int i = 0; i < FEW_KEYS; i++)
+        for (int r = 0; r < 8; r++)
+            f->c[i * FEW_WIDTH + r] = r < rows ? scores[r][i] : 0;
 }
 
 static void few_1(const few *f) {

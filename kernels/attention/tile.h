@@ -52,6 +52,7 @@ typedef struct tile {
     float *c;
     int64_t c_row; /* floats */
     int64_t steps;
+    int64_t piece;       /* steps of one chain; the next begins at +0 and is added to c */
     const float *shrink; /* NULL: c begins at +0; else c[r] is first multiplied with shrink[r] */
     stream *fetch;       /* what to fetch meanwhile */
     float *check;        /* NULL, or a vector that all of c is added to: NaN if c has one */

@@ -115,7 +115,7 @@ RDK_INLINE void transpose_8x8(__m256 m[8]) {
 }
 
 RDK_INLINE void pack_columns(float *to, int64_t step, const char *const row[TILE_LANES], int64_t c,
-                             int n) {
+                             int n, tile_vec scale) {
     static const int32_t FIRST[16] = {-1, -1, -1, -1, -1, -1, -1, -1};
     __m256i first = _mm256_loadu_si256((const __m256i *)(FIRST + 8 - n));
     __m256 m[8];
@@ -128,16 +128,18 @@ RDK_INLINE void pack_columns(float *to, int64_t step, const char *const row[TILE
     RDK_UNROLL
     for (int i = 0; i < 8; i++)
         if (i < n)
-            _mm256_storeu_ps(to + (c + i) * step, m[i]);
+            _mm256_storeu_ps(to + (c + i) * step, tile_mul(m[i], scale));
 }
 
-/* TILE_LANES rows of d floats, anywhere, side by side: to[c * step + i] = row i, element c. */
-static void pack_rows(float *to, int64_t step, const char *const row[TILE_LANES], int64_t d) {
+/* TILE_LANES rows of d floats, anywhere, side by side: to[c * step + i] = row i, element c, times scale. */
+static void pack_rows(float *to, int64_t step, const char *const row[TILE_LANES], int64_t d,
+                      float scale) {
+    tile_vec by = tile_splat(&scale);
     int64_t c = 0;
     for (; c + TILE_LANES <= d; c += TILE_LANES)
-        pack_columns(to, step, row, c, TILE_LANES);
+        pack_columns(to, step, row, c, TILE_LANES, by);
     if (c < d)
-        pack_columns(to, step, row, c, (int)(d - c));
+        pack_columns(to, step, row, c, (int)(d - c), by);
 }
 
 #endif

@@ -48,11 +48,28 @@ RDK_INLINE void tile_check(float *check, tile_vec sum[TILE_ROWS][TILE_VECTORS], 
     tile_store(check, all);
 }
 
+/* Stores all sums, or adds them to what is there. */
+RDK_INLINE void tile_put(const tile *t, tile_vec sum[TILE_ROWS][TILE_VECTORS], bool adds,
+                         const int rows, const int vectors) {
+    RDK_UNROLL
+    for (int r = 0; r < rows; r++) {
+        RDK_UNROLL
+        for (int i = 0; i < vectors; i++) {
+            float *c = t->c + r * t->c_row + i * TILE_LANES;
+            if (adds)
+                sum[r][i] = tile_add(tile_load(c), sum[r][i]);
+            tile_store(c, sum[r][i]);
+        }
+    }
+}
+
 RDK_INLINE void tile_body(const tile *t, const int rows, const int vectors) {
+    enum { LINE_FLOATS = RDK_LINE / 4 };
+    const int lines = vectors * TILE_LANES > LINE_FLOATS ? vectors * TILE_LANES / LINE_FLOATS : 1;
     tile_vec sum[TILE_ROWS][TILE_VECTORS];
     const char *a = t->a, *b = t->b;
     const int64_t a_row = t->a_row, a_step = t->a_step, b_step = t->b_step;
-    int64_t steps = t->steps;
+    int64_t left = t->steps;
 
     RDK_UNROLL
     for (int r = 0; r < rows; r++) {
@@ -64,26 +81,31 @@ RDK_INLINE void tile_body(const tile *t, const int rows, const int vectors) {
                                      tile_splat(t->shrink + r));
         }
     }
-    if (t->fetch->left > 0) {
-        enum { LINE_FLOATS = RDK_LINE / 4 };
-        const int lines =
-            vectors * TILE_LANES > LINE_FLOATS ? vectors * TILE_LANES / LINE_FLOATS : 1;
-        stream f = *t->fetch; /* as many lines a step as the step reads of b */
-        for (; steps > 0 && f.left > 0; steps--, a += a_step, b += b_step) {
-            tile_step(sum, a, a_row, b, rows, vectors);
-            stream_fetch(&f, lines);
+    for (;;) {
+        int64_t steps = left < t->piece ? left : t->piece;
+        left -= steps;
+        if (t->fetch->left > 0) {
+            stream f = *t->fetch; /* as many lines a step as the step reads of b */
+            for (; steps > 0 && f.left > 0; steps--, a += a_step, b += b_step) {
+                tile_step(sum, a, a_row, b, rows, vectors);
+                stream_fetch(&f, lines);
+            }
+            *t->fetch = f;
         }
-        *t->fetch = f;
-    }
-    RDK_UNROLL_4
-    for (; steps > 0; steps--, a += a_step, b += b_step)
-        tile_step(sum, a, a_row, b, rows, vectors);
-    RDK_UNROLL
-    for (int r = 0; r < rows; r++) {
+        RDK_UNROLL_4
+        for (; steps > 0; steps--, a += a_step, b += b_step)
+            tile_step(sum, a, a_row, b, rows, vectors);
+        if (left == 0)
+            break;
+        tile_put(t, sum, left + t->piece < t->steps, rows, vectors);
         RDK_UNROLL
-        for (int i = 0; i < vectors; i++)
-            tile_store(t->c + r * t->c_row + i * TILE_LANES, sum[r][i]);
+        for (int r = 0; r < rows; r++) {
+            RDK_UNROLL
+            for (int i = 0; i < vectors; i++)
+                sum[r][i] = tile_zero();
+        }
     }
+    tile_put(t, sum, t->steps > t->piece, rows, vectors);
     if (t->check)
         tile_check(t->check, sum, rows, vectors);
 }

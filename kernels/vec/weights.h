@@ -17,6 +17,13 @@ RDK_INLINE void rdk_split(f32x16 ch, f32x16 magic, const f32x16 *x, f32x16 *u, f
     EACH f[v] = f32x16_fma(x[v], ch, f[v]);
 }
 
+/* The same for x that is a logit in base 2 as it is: additions, which other pipes take than multiplications. */
+RDK_INLINE void rdk_split_log2(f32x16 magic, const f32x16 *x, f32x16 *u, f32x16 *f, int n) {
+    EACH u[v] = f32x16_add(x[v], magic);
+    EACH f[v] = f32x16_sub(magic, u[v]);
+    EACH f[v] = f32x16_add(x[v], f[v]);
+}
+
 /* e = 2^f * 2^k. No logit is NaN or +inf; one that is -inf has u = -inf and is cleared at the end. */
 RDK_INLINE void rdk_weights(const f32x16 *u, const f32x16 *f, f32x16 *e, int n) {
     f32x16 p[F32X16_IN_FLIGHT];
