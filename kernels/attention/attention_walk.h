@@ -23,7 +23,8 @@
 
 enum {
     MAX_UNITS = 32,
-    FAR_APART = 2048, /* bytes between values, from where on the caches' sets hold too few */
+    WORTH_PACKING = 10, /* groups, from where on strips in L1 make up for packing them */
+    FAR_APART = 2048,   /* bytes between values, from where on the caches' sets hold too few */
     QUANTUM = TILE_LANES > 8 ? TILE_LANES : 8, /* a group's width is a multiple of it */
 };
 
@@ -57,11 +58,12 @@ typedef struct block {
     bool opens_chunk;
 } block;
 
-/* Rows that share the passes over keys and values. Rows see ever more keys; the last sees up to `hi`. */
+/* Rows that share the passes over keys and values. Each sees as many keys as the one before, or more. */
 typedef struct group {
     int64_t first;
-    int count, width; /* rows; the same, rounded up to whole vectors */
-    int hi;
+    int count, width;     /* rows; the same, rounded up to whole vectors */
+    int ends[TILE_GROUP]; /* of the lanes that each row sees */
+    int hi;               /* the last of them */
     float shrink[2 * TILE_GROUP +
                  8]; /* what the sums so far must be multiplied with, all rows twice */
 } group;
@@ -108,14 +110,6 @@ static float *scores_of(const walk *w, const group *g, int lane) {
 
 /* ---- Phase 1: scores ------------------------------------------------------------------------------------ */
 
-/* How many rows at the front of the group do not see a lane. */
-static int blind_rows(const walk *w, const block *b, const group *g, int lane) {
-    int n = 0;
-    while (n < g->count && w->rows[g->first + n].visible <= b->base + lane)
-        n++;
-    return n;
-}
-
 /* Lanes `lane` ... end - 1 for the rows from `skip` on. */
 static void score_lanes(const walk *w, const unit *u, const block *b, const group *g, int lane,
                         int end, int skip, float *check, stream *next) {
@@ -140,18 +134,14 @@ static void score_lanes(const walk *w, const unit *u, const block *b, const grou
  * whether any score is NaN. (A sum of +inf and -inf cries wolf.) */
 static bool score_group(const walk *w, const unit *u, const block *b, const group *g,
                         stream *next) {
-    int all_see = seen_end(b, &w->rows[g->first]), lane = b->lo;
     float check[TILE_LANES] = {0}, sum = 0;
-    if (all_see > lane) {
-        score_lanes(w, u, b, g, lane, all_see, 0, check, next);
-        lane = all_see;
-    }
-    while (lane < g->hi) {
-        int skip = blind_rows(w, b, g, lane) / QUANTUM * QUANTUM, end = lane;
-        while (end < g->hi && blind_rows(w, b, g, end) / QUANTUM * QUANTUM == skip)
-            end++;
-        score_lanes(w, u, b, g, lane, end, skip, check, next);
-        lane = end;
+    int lane = b->lo;
+    for (int skip = 0; skip < g->width; skip += QUANTUM) {
+        int end = g->ends[least(skip + QUANTUM, g->count) - 1];
+        if (end > lane) {
+            score_lanes(w, u, b, g, lane, end, skip, check, next);
+            lane = end;
+        }
     }
     for (int i = 0; i < TILE_LANES; i++)
         sum += check[i];
@@ -188,7 +178,7 @@ static bool score_few(const walk *w, const unit *u, const block *b, const group 
 static void note_nan(const walk *w, const block *b, const group *g) {
     for (int i = 0; i < g->count; i++) {
         rdk_row *r = &w->rows[g->first + i];
-        for (int lane = b->lo, end = seen_end(b, r); lane < end; lane++)
+        for (int lane = b->lo; lane < g->ends[i]; lane++)
             if (isnan(scores_of(w, g, lane)[i]))
                 r->chunk_is_odd = true;
     }
@@ -204,10 +194,10 @@ static void hide(float *scores, int n) {
 /* What is not seen becomes -inf, over whole sixteens of lanes. */
 static void hide_unseen(const walk *w, const block *b, const group *g) {
     int from = b->lo / RDK_LANES * RDK_LANES, to = round_up(g->hi, RDK_LANES);
-    int all_see = seen_end(b, &w->rows[g->first]);
     hide(scores_of(w, g, from), (b->lo - from) * g->width);
-    for (int lane = all_see > b->lo ? all_see : b->lo; lane < g->hi; lane++)
-        hide(scores_of(w, g, lane), blind_rows(w, b, g, lane));
+    for (int i = 0; i < g->count; i++)
+        for (int lane = g->ends[i] > b->lo ? g->ends[i] : b->lo; lane < g->hi; lane++)
+            scores_of(w, g, lane)[i] = -INFINITY;
     hide(scores_of(w, g, g->hi), (to - g->hi) * g->width);
 }
 
@@ -330,8 +320,8 @@ static void pack_values(const walk *w, const unit *u, const block *b, int64_t fi
 
 /* Adds lanes `lane` ... end - 1 to columns c ... c_end - 1; t has b and b_step for lane and c. Rows go in
  * bands of nearly equal height: 8 rows are 4 and 4, not 6 and 2. */
-static void add_values(const walk *w, const block *b, const group *g, tile t, int lane, int end,
-                       int64_t c, int64_t c_end, const float *shrink) {
+static void add_values(const walk *w, const group *g, tile t, int lane, int end, int64_t c,
+                       int64_t c_end, const float *shrink) {
     int bands = (g->count + TILE_QUERIES - 1) / TILE_QUERIES;
     const char *values = t.b;
     t.a_row = 4;
@@ -340,7 +330,7 @@ static void add_values(const walk *w, const block *b, const group *g, tile t, in
     t.piece = RDK_BLOCK;
     for (int i = 0, first = 0, after; i < bands; i++, first = after) {
         after = g->count * (i + 1) / bands;
-        t.steps = least(end, seen_end(b, &w->rows[g->first + after - 1])) - lane;
+        t.steps = least(end, g->ends[after - 1]) - lane;
         if (t.steps <= 0)
             continue;
         t.a = (const char *)(scores_of(w, g, lane) + first);
@@ -369,7 +359,7 @@ static tile strip_tile(const walk *w, int64_t strip, int lane, stream *next) {
 static void add_packed_values(const walk *w, const block *b, const group *g, stream *next) {
     const float *shrink = b->opens_chunk ? NULL : g->shrink;
     for (int64_t strip = 0; strip < w->width; strip += TILE_STRIP)
-        add_values(w, b, g, strip_tile(w, strip, b->lo, next), b->lo, g->hi, strip,
+        add_values(w, g, strip_tile(w, strip, b->lo, next), b->lo, g->hi, strip,
                    least(w->width, strip + TILE_STRIP), shrink);
 }
 
@@ -383,12 +373,11 @@ static void add_values_in_place(const walk *w, const unit *u, const block *b, co
     tile t = {.b_step = w->d->v.row_stride * 4, .fetch = next};
     for (int64_t c = 0; c < whole; c += at_once) {
         t.b = value_at(w, u, b->base + b->lo) + c * 4;
-        add_values(w, b, g, t, b->lo, g->hi, c, c + at_once, shrink);
+        add_values(w, g, t, b->lo, g->hi, c, c + at_once, shrink);
     }
     if (whole < w->width) {
         pack_values(w, u, b, whole);
-        add_values(w, b, g, strip_tile(w, whole, b->lo, next), b->lo, g->hi, whole, w->width,
-                   shrink);
+        add_values(w, g, strip_tile(w, whole, b->lo, next), b->lo, g->hi, whole, w->width, shrink);
     }
 }
 
@@ -407,21 +396,28 @@ static int groups_of(const unit *u) {
     return (int)((u->count + TILE_GROUP - 1) / TILE_GROUP);
 }
 
-static void note_padding(const walk *w, const block *b, const group *g) {
-    for (int i = 0; i < g->count; i++) {
-        rdk_row *r = &w->rows[g->first + i];
-        r->padded = r->padded || seen_end(b, r) < g->hi;
-    }
+/* What the rows of a group see of a block. */
+static void look_at(const walk *w, const block *b, group *g) {
+    for (int i = 0; i < g->count; i++)
+        g->ends[i] = seen_end(b, &w->rows[g->first + i]);
+    g->hi = g->ends[g->count - 1];
+}
+
+static void note_padding(const walk *w, const group *g) {
+    for (int i = 0; i < g->count; i++)
+        if (g->ends[i] < g->hi)
+            w->rows[g->first + i].padded = true;
 }
 
 static void attend(const walk *w, const unit *u, block b, ahead next) {
     int groups = groups_of(u);
     stream values = values_from(w, u->v, b.base + b.lo, b.hi - b.lo);
-    bool alone = groups == 1, packs = groups > 2 && w->d->v.row_stride * 4 >= FAR_APART;
+    bool far_apart = w->d->v.row_stride * 4 >= FAR_APART;
+    bool alone = groups == 1, packs = groups > (far_apart ? 2 : WORTH_PACKING);
     bool packed = false;
     for (int i = 0; i < groups; i++) {
         group g = group_at(u, i, groups);
-        g.hi = seen_end(&b, &w->rows[g.first + g.count - 1]);
+        look_at(w, &b, &g);
         if (g.hi <= b.lo)
             continue;
         if (packs && !packed)
@@ -430,9 +426,9 @@ static void attend(const walk *w, const unit *u, block b, ahead next) {
         bool very_few = g.count <= FEW && g.hi - b.lo >= FEW_KEYS;
         if ((very_few ? score_few : score_group)(w, u, &b, &g, alone ? &values : &next.keys))
             note_nan(w, &b, &g);
-        if (b.lo % RDK_LANES || g.hi % RDK_LANES || seen_end(&b, &w->rows[g.first]) < g.hi) {
+        if (b.lo % RDK_LANES || g.hi % RDK_LANES || g.ends[0] < g.hi) {
             hide_unseen(w, &b, &g);
-            note_padding(w, &b, &g);
+            note_padding(w, &g);
         }
         find_references(w, &b, &g);
         weigh_group(w, &b, &g);
@@ -576,7 +572,7 @@ static bool has_plain_weights(const rdk_row *r) {
 static void write_weights_of_row(const walk *w, const block *b, const group *g, int i) {
     const rdk_row *r = &w->rows[g->first + i];
     float row[RDK_BLOCK];
-    int hi = seen_end(b, r);
+    int hi = g->ends[i];
     if (!has_plain_weights(r) || hi <= b->lo)
         return;
     for (int lane = b->lo; lane < hi; lane++)
@@ -591,7 +587,7 @@ static void write_weights_of_block(const walk *w, const unit *u, block b) {
     int groups = groups_of(u);
     for (int n = 0; n < groups; n++) {
         group g = group_at(u, n, groups);
-        g.hi = seen_end(&b, &w->rows[g.first + g.count - 1]);
+        look_at(w, &b, &g);
         if (g.hi <= b.lo)
             continue;
         for (int i = 0; i < g.width; i++) {
