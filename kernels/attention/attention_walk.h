@@ -68,7 +68,7 @@ typedef struct group {
                  8]; /* what the sums so far must be multiplied with, all rows twice */
 } group;
 
-/* What is read after a block: keys, and values unless these are fetched with their own block. */
+/* What is read after a block: keys, fetched during its scores, and values, fetched during its values. */
 typedef struct ahead {
     stream keys, values;
 } ahead;
@@ -411,10 +411,8 @@ static void note_padding(const walk *w, const group *g) {
 
 static void attend(const walk *w, const unit *u, block b, ahead next) {
     int groups = groups_of(u);
-    stream values = values_from(w, u->v, b.base + b.lo, b.hi - b.lo);
     bool far_apart = w->d->v.row_stride * 4 >= FAR_APART;
-    bool alone = groups == 1, packs = groups > (far_apart ? 2 : WORTH_PACKING);
-    bool packed = false;
+    bool packs = groups > (far_apart ? 2 : WORTH_PACKING), packed = false;
     for (int i = 0; i < groups; i++) {
         group g = group_at(u, i, groups);
         look_at(w, &b, &g);
@@ -424,7 +422,7 @@ static void attend(const walk *w, const unit *u, block b, ahead next) {
             pack_values(w, u, &b, 0);
         packed = packs;
         bool very_few = g.count <= FEW && g.hi - b.lo >= FEW_KEYS;
-        if ((very_few ? score_few : score_group)(w, u, &b, &g, alone ? &values : &next.keys))
+        if ((very_few ? score_few : score_group)(w, u, &b, &g, &next.keys))
             note_nan(w, &b, &g);
         if (b.lo % RDK_LANES || g.hi % RDK_LANES || g.ends[0] < g.hi) {
             hide_unseen(w, &b, &g);
@@ -435,7 +433,7 @@ static void attend(const walk *w, const unit *u, block b, ahead next) {
         if (packed)
             add_packed_values(w, &b, &g, &next.values);
         else
-            add_values_in_place(w, u, &b, &g, alone ? &next.keys : &next.values);
+            add_values_in_place(w, u, &b, &g, &next.values);
     }
 }
 
