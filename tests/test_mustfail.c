@@ -16,7 +16,7 @@ typedef struct gait {
     int step, count;
 } gait;
 
-static bool visit(void *context, const softmax_case *c) {
+static bool visit(void *context, const void *c) {
     gait *g = context;
     return g->count++ % g->step != 0 || check_case(&pair, c);
 }
