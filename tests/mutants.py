@@ -124,7 +124,7 @@ ATTENTION = [
     ("sum_not_shrunk", "vector", [
         (WALK, "f64x8_low(f32x16_load(g->shrink + i))", "f64x8_low(f32x16_set1(1))")]),
     ("output_not_shrunk", "vector", [
-        (TILE, "tile_splat(t->shrink + r)", "tile_splat((const float[]){1})")]),
+        (TILE, "tile_splat(t->shrink + ", "tile_splat((const float[64]){[0 ... 63] = 1} + ")]),
     ("output_shrunk_twice", "vector", [
         (WALK, "shrink = one;", "(void)one;")]),
     ("weights_relative_to_the_last_chunk", "vector", [
