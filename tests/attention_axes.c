@@ -34,7 +34,7 @@ static void set_heads(attention_case *c, int64_t kv_heads, int64_t group) {
 
 /* ---- Sizes ------------------------------------------------------------------------------------------- */
 
-static bool walk_rows(attention_visitor *visit, void *context) {
+static bool walk_rows(visitor *visit, void *context) {
     attention_case c = attention_default();
     for (int64_t rows = 1; rows <= 80; rows++)
         EACH_CAUSAL(causal)
@@ -49,7 +49,7 @@ static bool walk_rows(attention_visitor *visit, void *context) {
     return true;
 }
 
-static bool walk_keys(attention_visitor *visit, void *context) {
+static bool walk_keys(visitor *visit, void *context) {
     static const int64_t ROWS[] = {1, 2, 7}, POSITIONS[] = {0, 5};
     attention_case c = attention_default();
     set_dims(&c, 3, 2);
@@ -69,7 +69,7 @@ static bool walk_keys(attention_visitor *visit, void *context) {
 }
 
 /* The edges of blocks and chunks are those of positions. */
-static bool walk_key_edges(attention_visitor *visit, void *context) {
+static bool walk_key_edges(visitor *visit, void *context) {
     static const int64_t EDGES[] = {128, 256, 384, 1024, 2048, 3072};
     static const int64_t POSITIONS[] = {0, 1, 7, 15, 127, 129, 1023, 1025, 2047};
     static const int64_t ROWS[] = {1, 4, 13, 25};
@@ -94,7 +94,7 @@ static bool walk_key_edges(attention_visitor *visit, void *context) {
 
 static const int64_t WIDE[] = {301, 384, 511, 512, 513, 640, 767, 1000, 1023, 1024};
 
-static bool walk_dims(attention_visitor *visit, void *context) {
+static bool walk_dims(visitor *visit, void *context) {
     static const int64_t ROWS[] = {1, 3, 13};
     attention_case c = attention_default();
     for (int64_t i = 1; i <= 300 + (int64_t)COUNT(WIDE); i++)
@@ -111,7 +111,7 @@ static bool walk_dims(attention_visitor *visit, void *context) {
     return true;
 }
 
-static bool walk_groups(attention_visitor *visit, void *context) {
+static bool walk_groups(visitor *visit, void *context) {
     static const int64_t KEYS[] = {17, 130}, ROWS[] = {1, 2, 3, 5, 6};
     attention_case c = attention_default();
     for (int64_t group = 1; group <= 16; group++)
@@ -134,7 +134,7 @@ static bool walk_groups(attention_visitor *visit, void *context) {
 }
 
 /* More rows than are worked on at once: some hundred, fewer where they are wide. */
-static bool walk_query_blocks(attention_visitor *visit, void *context) {
+static bool walk_query_blocks(visitor *visit, void *context) {
     static const int64_t ROWS[] = {95, 96, 97, 191, 193, 288, 289, 383, 384, 385, 500, 768, 770};
     static const int64_t KEYS[] = {5, 40};
     attention_case c = attention_default();
@@ -159,7 +159,7 @@ static bool walk_query_blocks(attention_visitor *visit, void *context) {
     return true;
 }
 
-static bool walk_wide_blocks(attention_visitor *visit, void *context) {
+static bool walk_wide_blocks(visitor *visit, void *context) {
     static const int64_t SHAPES[][2] = {{64, 385},  {100, 337}, {128, 337}, {160, 265}, {200, 217},
                                         {256, 169}, {300, 145}, {512, 97},  {768, 73},  {1024, 49}};
     attention_case c = attention_default();
@@ -174,7 +174,7 @@ static bool walk_wide_blocks(attention_visitor *visit, void *context) {
     return true;
 }
 
-static bool walk_empty(attention_visitor *visit, void *context) {
+static bool walk_empty(visitor *visit, void *context) {
     for (int which = 1; which < 32; which++)
         for (int outputs = 0; outputs < 4; outputs++)
             EACH_CAUSAL(causal) {
@@ -197,7 +197,7 @@ static bool walk_empty(attention_visitor *visit, void *context) {
 
 /* ---- What a query sees --------------------------------------------------------------------------------- */
 
-static bool walk_positions(attention_visitor *visit, void *context) {
+static bool walk_positions(visitor *visit, void *context) {
     static const int64_t KEYS[] = {1, 16, 17, 33, 129}, ROWS[] = {1, 5, 24, 31}, AT[] = {0, 1000};
     attention_case c = attention_default();
     c.causal = RDK_CAUSAL_FROM_POSITION;
@@ -220,7 +220,7 @@ static bool walk_positions(attention_visitor *visit, void *context) {
 }
 
 /* Bottom right, with more queries than keys and fewer. */
-static bool walk_bottom_right(attention_visitor *visit, void *context) {
+static bool walk_bottom_right(visitor *visit, void *context) {
     attention_case c = attention_default();
     c.causal = RDK_CAUSAL_BOTTOM_RIGHT;
     for (int64_t rows = 1; rows <= 60; rows += rows < 10 ? 1 : 7)
@@ -235,7 +235,7 @@ static bool walk_bottom_right(attention_visitor *visit, void *context) {
 }
 
 /* NaN and infinities from a key on: some queries see them, some do not, and some tiles hold both. */
-static bool walk_specials(attention_visitor *visit, void *context) {
+static bool walk_specials(visitor *visit, void *context) {
     static const int64_t KEYS[] = {1, 15, 40, 150}, ROWS[] = {1, 6, 30};
     attention_case c = attention_default();
     EACH(int64_t, keys, KEYS)
@@ -267,7 +267,7 @@ static attention_case several(void) {
     return c;
 }
 
-static bool walk_zero_strides(attention_visitor *visit, void *context) {
+static bool walk_zero_strides(visitor *visit, void *context) {
     attention_case c = several();
     for (c.arrange = ARRANGE_BHSD; c.arrange <= ARRANGE_BSHD; c.arrange++)
         for (c.zero = 0; c.zero < 512; c.zero++) {
@@ -279,7 +279,7 @@ static bool walk_zero_strides(attention_visitor *visit, void *context) {
 }
 
 /* One head of keys, expanded for all queries. */
-static bool walk_expanded(attention_visitor *visit, void *context) {
+static bool walk_expanded(visitor *visit, void *context) {
     attention_case c = attention_default();
     c.zero = ZERO_STRIDE(OPERAND_K, 1) | ZERO_STRIDE(OPERAND_V, 1);
     for (int64_t heads = 1; heads <= 16; heads++)
@@ -292,7 +292,7 @@ static bool walk_expanded(attention_visitor *visit, void *context) {
     return true;
 }
 
-static bool walk_value_in_key(attention_visitor *visit, void *context) {
+static bool walk_value_in_key(visitor *visit, void *context) {
     attention_case c = several();
     c.v_in_k = true;
     for (int64_t d_qk = 1; d_qk <= 40; d_qk++)
@@ -307,7 +307,7 @@ static bool walk_value_in_key(attention_visitor *visit, void *context) {
 }
 
 /* Gaps of every length up to more than a vector, in each operand by itself and in all. */
-static bool walk_gaps(attention_visitor *visit, void *context) {
+static bool walk_gaps(visitor *visit, void *context) {
     attention_case c = several();
     for (c.arrange = 0; c.arrange < ARRANGE_COUNT; c.arrange++)
         for (int64_t pad = 0; pad <= 20; pad++)
@@ -322,7 +322,7 @@ static bool walk_gaps(attention_visitor *visit, void *context) {
     return true;
 }
 
-static bool walk_misaligned(attention_visitor *visit, void *context) {
+static bool walk_misaligned(visitor *visit, void *context) {
     attention_case c = several();
     set_dims(&c, 18, 17);
     for (int64_t away = 0; away < GUARD_SLACK; away++)
@@ -335,7 +335,7 @@ static bool walk_misaligned(attention_visitor *visit, void *context) {
     return true;
 }
 
-static bool walk_outputs(attention_visitor *visit, void *context) {
+static bool walk_outputs(visitor *visit, void *context) {
     attention_case c = attention_default();
     for (c.kv_len = 1; c.kv_len <= 70; c.kv_len++)
         for (int outputs = 0; outputs < 4; outputs++)
@@ -357,7 +357,7 @@ static const float SCALES[] = {0,      1,      0.125f,  -1,    1e-38f,    0x1p-1
                                -1e6f,  1e30f,  FLT_MAX, NAN,   INFINITY,  -INFINITY,
                                -0.25f, -1e-3f, 100,     -0.0f, 0x1p+127f, 0x1.62e43p-1f};
 
-static bool walk_scales(attention_visitor *visit, void *context) {
+static bool walk_scales(visitor *visit, void *context) {
     attention_case c = attention_default();
     EACH(float, scale, SCALES)
     for (c.scores = 0; c.scores < SCORES_COUNT; c.scores++)
@@ -373,7 +373,7 @@ static bool walk_scales(attention_visitor *visit, void *context) {
 }
 
 /* Scores as the rows of softmax's tests, within a chunk and over the edge of one. */
-static bool walk_families(attention_visitor *visit, void *context) {
+static bool walk_families(visitor *visit, void *context) {
     static const int64_t KEYS[] = {1, 17, 70, 300};
     attention_case c = attention_default();
     c.scores = SCORES_ROW;
@@ -394,7 +394,7 @@ static bool walk_families(attention_visitor *visit, void *context) {
     return true;
 }
 
-static bool walk_values(attention_visitor *visit, void *context) {
+static bool walk_values(visitor *visit, void *context) {
     attention_case c = attention_default();
     for (c.values = 0; c.values < VALUES_COUNT; c.values++)
         for (c.scores = 0; c.scores < SCORES_COUNT; c.scores++)
@@ -409,7 +409,7 @@ static bool walk_values(attention_visitor *visit, void *context) {
 }
 
 /* Hot and cold chunks beside each other, in every order the seeds give. */
-static bool walk_cold(attention_visitor *visit, void *context) {
+static bool walk_cold(visitor *visit, void *context) {
     attention_case c = attention_default();
     c.scores = SCORES_MIXED;
     set_dims(&c, 2, 3);
@@ -427,7 +427,7 @@ static bool walk_cold(attention_visitor *visit, void *context) {
 }
 
 /* Sums that underflow to -0 in several chunks: what is written is +0, whatever a tile added of +0. */
-static bool walk_signs_of_zero(attention_visitor *visit, void *context) {
+static bool walk_signs_of_zero(visitor *visit, void *context) {
     attention_case c = attention_default();
     c.values = VALUES_TINY;
     c.scores = SCORES_WIDE;
@@ -443,7 +443,7 @@ static bool walk_signs_of_zero(attention_visitor *visit, void *context) {
     return true;
 }
 
-const attention_axis ATTENTION_AXES[] = {
+const axis ATTENTION_AXES[] = {
     {"rows", walk_rows},
     {"keys", walk_keys},
     {"edges of blocks and chunks", walk_key_edges},
@@ -469,7 +469,7 @@ const attention_axis ATTENTION_AXES[] = {
     {0},
 };
 
-bool attention_walk_draws(uint64_t seed, uint64_t first, uint64_t count, attention_visitor *visit,
+bool attention_walk_draws(uint64_t seed, uint64_t first, uint64_t count, visitor *visit,
                           void *context) {
     for (uint64_t i = first; i < first + count; i++) {
         attention_case c = attention_draw(seed, i);

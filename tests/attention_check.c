@@ -40,14 +40,14 @@ typedef struct walk {
     int64_t count;
 } walk;
 
-static bool visit(void *context, const attention_case *c) {
+static bool visit(void *context, const void *c) {
     walk *w = context;
     if (w->count++ % w->step == 0)
         check_attention(w->k, c);
     return true;
 }
 
-bool check_attention_axis(checker *k, const attention_axis *a, int step) {
+bool check_attention_axis(checker *k, const axis *a, int step) {
     uint64_t failures = checker_failures(k), first = k->cases[0];
     a->walk(visit, &(walk){k, step, 0});
     printf("\n%s: %llu cases\n", a->name, (unsigned long long)(k->cases[0] - first));

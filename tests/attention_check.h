@@ -15,6 +15,6 @@ void attention_checker_init(checker *k);
 bool check_attention(checker *k, const attention_case *c);
 
 /* Every step-th case of an axis; prints how many. False if any failed. */
-bool check_attention_axis(checker *k, const attention_axis *a, int step);
+bool check_attention_axis(checker *k, const axis *a, int step);
 
 #endif

@@ -2,15 +2,8 @@
 #ifndef RDK_AXES_H
 #define RDK_AXES_H
 
+#include "tests/axis.h"
 #include "tests/cases.h"
-
-/* Gets every case of a walk; false ends it. */
-typedef bool visitor(void *context, const softmax_case *c);
-
-typedef struct axis {
-    const char *name;
-    bool (*walk)(visitor *visit, void *context); /* false if a visit said so */
-} axis;
 
 extern const axis BITS_AXES[], MEMORY_AXES[]; /* the last has no name */
 

@@ -52,7 +52,7 @@ bool check_case(checker *k, const softmax_case *c) {
     return check_job(k, &j);
 }
 
-static bool visit(void *context, const softmax_case *c) {
+static bool visit(void *context, const void *c) {
     check_case(context, c);
     return true;
 }

@@ -2,11 +2,14 @@
 #ifndef RDK_MUTANTS_H
 #define RDK_MUTANTS_H
 
+#include <stdbool.h>
+
 #include "kernels/kernels.h"
 
 typedef struct mutant {
     const char *name;
-    rdk_softmax_kernel *softmax;
+    bool is_right;   /* nothing was changed */
+    rdk_table table; /* with the one slot of its operation */
 } mutant;
 
 extern const mutant MUTANTS[]; /* the last has no name */

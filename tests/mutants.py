@@ -1,19 +1,24 @@
 """The must-fail kernels: each is a right one with one line changed.
 
-A mutant is (name, kernel, changes). `kernel` is "vector", the row code on the ISA of the host, or
-"scalar". `changes` are alternatives (file, from, to), of which the first whose file the kernel includes
-is made; there is one per ISA where the line lies in a vocabulary. `from` must occur exactly once in its
-file. A mutant without changes is the kernel as it is, which must pass.
+A mutant is (name, kernel, changes). `kernel` is "vector", that of the host's ISA, or "scalar". `changes`
+are alternatives (file, from, to), of which the first whose file the kernel includes is made; there is one
+per ISA where the line lies in a vocabulary. `from` must occur exactly once in its file. A mutant without
+changes is the kernel as it is, which must pass.
 """
 
 ROWS = "kernels/softmax/softmax_rows.h"
 TYPES = "kernels/vec/f32x16_types.h"
+WALK = "kernels/attention/attention_walk.h"
+TILE = "kernels/attention/tile_body.h"
+TILE_AVX2 = "kernels/attention/tile_avx2.h"
+TILE_NEON = "kernels/attention/tile_neon.h"
+FEW_X86 = "kernels/attention/few_x86.h"
 AVX2 = "kernels/vec/f32x16_avx2.h"
 NEON = "kernels/vec/f32x16_neon.h"
 CONTRACT = "kernels/contract.h"
 SCALAR = "kernels/softmax/softmax_scalar.c"
 
-MUTANTS = [
+SOFTMAX = [
     ("none", "vector", []),
     ("none_scalar", "scalar", []),
     # Tails
@@ -79,3 +84,88 @@ MUTANTS = [
     ("common_part_too_long", "vector", [
         (ROWS, "r.visible < next.visible ? r.visible : next.visible;", "r.visible;")]),
 ]
+
+ATTENTION = [
+    ("none", "vector", []),
+    # Scores
+    ("queries_in_wrong_lanes", "vector", [
+        (TILE_AVX2, "_mm256_permute2f128_ps(q[i], q[i + 4], 0x31)",
+                    "_mm256_permute2f128_ps(q[i], q[i + 4], 0x13)"),
+        (TILE_NEON, "m[3] = vcombine_f32(vget_high_f32(p.val[1]), vget_high_f32(q.val[1]));",
+                    "m[3] = vcombine_f32(vget_high_f32(q.val[1]), vget_high_f32(p.val[1]));")]),
+    ("keys_of_another_panel", "vector", [
+        (FEW_X86, "turn_8_keys(m[1], key + 8 * step,", "turn_8_keys(m[1], key,"),
+        (WALK, "t.a += n * t.a_row;", "t.a += (n & 7) * t.a_row;")]),
+    ("edge_tile_one_row_short", "vector", [
+        (WALK, "TILES[n][vectors](&t);",
+               "TILES[n < at_once && n > 1 ? n - 1 : n][vectors](&t);")]),
+    ("last_key_not_scored", "vector", [
+        (WALK, "for (int n; lane < end; lane += n)", "for (int n; lane + 1 < end; lane += n)")]),
+    ("multiply_add_not_fused", "vector", [
+        (TILE_AVX2, "_mm256_fmadd_ps(x, y, z)", "_mm256_add_ps(_mm256_mul_ps(x, y), z)"),
+        (TILE_NEON, "vfmaq_f32(z, x, y)", "vaddq_f32(vmulq_f32(x, y), z)")]),
+    ("queries_not_negated", "vector", [
+        (WALK, "if (w->scale.ch < 0)", "if (false)")]),
+    # What a query sees
+    ("causal_sees_one_key_more", "vector", [
+        (WALK, ".visible <= b->base + lane", ".visible < b->base + lane")]),
+    ("causal_sees_one_key_less", "vector", [
+        (WALK, ".visible <= b->base + lane", ".visible <= b->base + lane + 1")]),
+    ("last_key_has_no_value", "vector", [
+        (WALK, "after - 1])) - lane;", "after - 1])) - lane - 1;")]),
+    ("blocks_from_the_first_key", "vector", [ # key_pos0 ignored
+        (WALK, "int64_t start = position / RDK_BLOCK * RDK_BLOCK;",
+               "int64_t start = position - (position - w->d->key_pos0) % RDK_BLOCK;")]),
+    ("chunks_from_the_first_key", "vector", [
+        (WALK, "least(end, (chunk + 1) * RDK_CHUNK)", "least(end, position + RDK_CHUNK)")]),
+    # References and weights
+    ("maximum_misses_odd_keys", "vector", [
+        (WALK, "return f32x16_max(even, odd);", "return even;")]),
+    ("sum_not_shrunk", "vector", [
+        (WALK, "f64x8_low(f32x16_load(g->shrink + i))", "f64x8_low(f32x16_set1(1))")]),
+    ("output_not_shrunk", "vector", [
+        (TILE, "tile_splat(t->shrink + ", "tile_splat((const float[64]){[0 ... 63] = 1} + ")]),
+    ("output_shrunk_twice", "vector", [
+        (WALK, "shrink = one;", "(void)one;")]),
+    ("weights_relative_to_the_last_chunk", "vector", [
+        (WALK, "has_plain_weights(r) ? (float)r->M",
+               "has_plain_weights(r) ? w->M[2 * g.first + i]")]),
+    # Values
+    ("weights_of_the_next_query", "vector", [
+        (WALK, "(scores_of(w, g, lane) + first)", "(scores_of(w, g, lane) + first + 1)")]),
+    ("strips_swapped", "vector", [
+        (WALK, "strip_tile(w, strip, b->lo, next)",
+               "strip_tile(w, strip < 2 * TILE_STRIP && w->width >= 2 * TILE_STRIP"
+               " ? TILE_STRIP - strip : strip, b->lo, next)")]),
+    ("values_of_the_first_head", "vector", [
+        (WALK, "u->v = rdk_const_view_row(&w->d->v, batch, kv_head, 0);",
+               "u->v = rdk_const_view_row(&w->d->v, batch, 0, 0);")]),
+    ("gaps_between_values_ignored", "vector", [
+        (WALK, "u->v + j * w->d->v.row_stride * 4", "u->v + j * w->d->d_v * 4")]),
+    # Chunks
+    ("folded_with_each_others_factors", "vector", [
+        (WALK, "fold_sums(total, o, w->width, a, b);", "fold_sums(total, o, w->width, b, a);")]),
+    ("cold_chunk_not_redone", "vector", [
+        (WALK, "if (cold || r->chunk_is_odd", "if (r->chunk_is_odd")]),
+    ("nan_not_noted", "vector", [
+        (WALK, "note_nan(w, &b, &g);", ";")]),
+    ("nan_of_an_unseen_value_kept", "vector", [
+        (WALK, "(r->padded && has_nan(o, w->width))", "false")]),
+    # Memory
+    ("read_past_a_key", "vector", [
+        (FEW_X86, "_mm_maskload_ps(high, one)", "_mm_loadu_ps(high)"),
+        (WALK, "t.steps = w->d->d_qk;", "t.steps = w->d->d_qk + 1;")]),
+    ("read_past_a_query", "vector", [
+        (TILE_AVX2, "_mm256_maskload_ps(from, first)", "_mm256_loadu_ps(from)"),
+        (TILE_NEON, "memcpy(whole, p, (size_t)n * sizeof whole[0]);",
+                    "memcpy(whole, p, sizeof whole);")]),
+    ("read_past_a_value", "vector", [
+        (WALK, "f32x16_load_first(v + c * 4, (int)(w->d->d_v - c))", "f32x16_load(v + c * 4)")]),
+    ("write_past_the_output", "vector", [
+        (WALK, "write_products(out, o, d->d_v,", "write_products(out, o, d->d_v + 1,")]),
+    ("lse_of_another_query", "vector", [
+        (WALK, "rdk_view_row(&d->lse, r->batch, r->head, r->query)",
+               "rdk_view_row(&d->lse, r->batch, r->head, d->q_len - 1 - r->query)")]),
+]
+
+MUTANTS = {"softmax": SOFTMAX, "attention": ATTENTION}

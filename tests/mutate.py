@@ -2,7 +2,7 @@
 """Writes the must-fail kernels of mutants.py as C files that need no other file of kernels/.
 
     mutate.py --list                          names, for the build
-    mutate.py ISA SOURCE_ROOT OUTDIR DEPFILE  mutant_NAME.c for each, and mutants.c, their table
+    mutate.py ISA SOURCE_ROOT OUTDIR DEPFILE  mutant_OPERATION_NAME.c for each, and their table
 """
 import os
 import re
@@ -53,46 +53,46 @@ def mutated(source, name, changes, includes):
     return {}
 
 
-def main_file(kernel, isa):
-    return f"kernels/softmax/softmax_{'scalar' if kernel == 'scalar' else isa}.c"
-
-
 def write(path, lines):
     with open(path, "w", encoding="utf-8") as f:
         f.write("\n".join(lines) + "\n")
 
 
-def make(source, isa, outdir, name, kernel, changes):
-    file, symbol = main_file(kernel, isa), "scalar" if kernel == "scalar" else isa
+def make(source, isa, outdir, operation, name, kernel, changes):
+    isa = "scalar" if kernel == "scalar" else isa
+    file = f"kernels/{operation}/{operation}_{isa}.c"
     includes = set()
     source.flat(file, {}, includes)
     body = source.flat(file, mutated(source, name, changes, includes), set())
     head = [f"/* Generated from {file}: the mutant {name}. */",
-            f"#define rdk_softmax_{symbol} rdk_softmax_mutant_{name}"]
+            f"#define rdk_{operation}_{isa} rdk_{operation}_mutant_{name}"]
     if kernel == "scalar":
-        head.append(f"#define rdk_softmax_row_scalar rdk_softmax_row_mutant_{name}")
-    write(os.path.join(outdir, f"mutant_{name}.c"), head + body)
+        head.append(f"#define rdk_{operation}_row_scalar rdk_{operation}_row_mutant_{name}")
+    write(os.path.join(outdir, f"mutant_{operation}_{name}.c"), head + body)
 
 
-def table(names):
+def table(mutants):
     """mutants.c: what tests/mutants.h declares."""
     lines = ["/* Generated: the mutants of this build. */", '#include "tests/mutants.h"']
-    lines += [f"RDK_SOFTMAX_KERNEL(rdk_softmax_mutant_{n});" for n in names]
+    lines += [f"RDK_{operation.upper()}_KERNEL(rdk_{operation}_mutant_{name});"
+              for operation, name, _, _ in mutants]
     lines += ["const mutant MUTANTS[] = {"]
-    lines += [f'    {{"{n}", rdk_softmax_mutant_{n}}},' for n in names]
+    lines += [f'    {{"{operation}: {name}", {0 if changes else 1}, '
+              f'{{.{operation} = rdk_{operation}_mutant_{name}}}}},'
+              for operation, name, _, changes in mutants]
     return lines + ["    {0},", "};"]
 
 
 def main():
-    names = [name for name, _, _ in MUTANTS]
+    mutants = [(operation, *mutant) for operation in MUTANTS for mutant in MUTANTS[operation]]
     if sys.argv[1:2] == ["--list"]:
-        print("\n".join(names))
+        print("\n".join(f"{operation}_{name}" for operation, name, _, _ in mutants))
         return
     isa, root, outdir, depfile = sys.argv[1:]
     source = Source(root)
-    for mutant in MUTANTS:
+    for mutant in mutants:
         make(source, isa, outdir, *mutant)
-    write(os.path.join(outdir, "mutants.c"), table(names))
+    write(os.path.join(outdir, "mutants.c"), table(mutants))
     target = os.path.relpath(os.path.join(outdir, "mutants.c"))
     write(depfile, [f"{target}: {' '.join(sorted(source.read))}"])
 

@@ -14,7 +14,7 @@ static checker all;
 static options chosen;
 static const char *replay;
 
-TEST walk_axis(const attention_axis *a) {
+TEST walk_axis(const axis *a) {
     ASSERTm(all.report, check_attention_axis(&all, a, chosen.cases < THOROUGH ? SPARSE : 1));
     PASS();
 }
@@ -58,7 +58,7 @@ TEST case_of_words(const char *text) {
 }
 
 SUITE(axes) {
-    for (const attention_axis *a = ATTENTION_AXES; a->name; a++)
+    for (const axis *a = ATTENTION_AXES; a->name; a++)
         RUN_TESTp(walk_axis, a);
 }
 

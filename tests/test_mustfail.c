@@ -1,69 +1,93 @@
 /* The tests can fail: each kernel with one line wrong must be caught by one of them. */
 #include <string.h>
 
-#include "tests/axes.h"
+#include "tests/attention_check.h"
 #include "tests/check.h"
 #include "tests/mutants.h"
 #include "tests/suite.h"
 
-enum { DRAWS = 5000, SPARSE = 17 }; /* odd: never in step with a loop */
+enum { SPARSEST = 101, SPARSE = 17 }; /* odd: never in step with a loop */
 
-static checker pair; /* the reference and a mutant */
+static bool check_softmax(checker *k, const void *the_case) {
+    return check_case(k, the_case);
+}
+
+static bool check_of_attention(checker *k, const void *the_case) {
+    return check_attention(k, the_case);
+}
+
+typedef struct operation {
+    void (*init)(checker *k);
+    bool (*check)(checker *k, const void *the_case);
+    const axis *axes[2];
+    bool (*draws)(uint64_t seed, uint64_t first, uint64_t count, visitor *visit, void *context);
+    uint64_t draw_count;
+    checker pair; /* the reference and a mutant */
+} operation;
+
+static operation softmax = {checker_init, check_softmax, {MEMORY_AXES, BITS_AXES},
+                            walk_draws,   5000,          {.only = NULL}};
+static operation attention = {
+    attention_checker_init, check_of_attention, {ATTENTION_AXES}, attention_walk_draws, 1000,
+    {.only = NULL}};
 
 /* Looks at every step-th case. Most mutants are caught by a few cases of the axis that is made for
- * them, so a sparse walk over all axes finds it sooner than a full one over the first. */
+ * them, so sparse walks over all axes find it sooner than a full one over the first. */
 typedef struct gait {
+    operation *of;
     int step, count;
 } gait;
 
-static bool visit(void *context, const softmax_case *c) {
+static bool visit(void *context, const void *the_case) {
     gait *g = context;
-    return g->count++ % g->step != 0 || check_case(&pair, c);
+    return g->count++ % g->step != 0 || g->of->check(&g->of->pair, the_case);
 }
 
 /* The name of the axis that caught the mutant, or NULL. */
-static const char *walk_all(const axis *axes, int step) {
-    for (const axis *a = axes; a->name; a++)
-        if (!a->walk(visit, &(gait){step, 0}))
-            return a->name;
+static const char *walk_all(operation *of, int step) {
+    for (int i = 0; i < 2; i++)
+        for (const axis *a = of->axes[i]; a && a->name; a++)
+            if (!a->walk(visit, &(gait){of, step, 0}))
+                return a->name;
     return NULL;
 }
 
-static const char *walk_both(int step) {
-    const char *by = walk_all(MEMORY_AXES, step);
-    return by ? by : walk_all(BITS_AXES, step);
+static const char *hunt(operation *of, const mutant *m, bool everywhere) {
+    of->pair.path_count = 2;
+    of->pair.paths[1] = (path){m->name, "native", m->table};
+    const char *by = everywhere ? walk_all(of, SPARSEST) : NULL;
+    if (!by)
+        by = walk_all(of, SPARSE);
+    if (!by && !of->draws(1, 0, of->draw_count, visit, &(gait){of, 1, 0}))
+        by = "draws";
+    return by || !everywhere ? by : walk_all(of, 1);
 }
 
-static const char *hunt(const mutant *m, bool everywhere) {
-    pair.path_count = 2;
-    pair.paths[1] = (path){.name = m->name, .executed_by = "native"};
-    pair.paths[1].table.softmax = m->softmax;
-    const char *by = walk_both(SPARSE);
-    if (!by && !walk_draws(1, 0, DRAWS, visit, &(gait){1, 0}))
-        by = "draws";
-    return by || !everywhere ? by : walk_both(1);
+static operation *operation_of(const mutant *m) {
+    return m->table.attention ? &attention : &softmax;
 }
 
 /* The reports' first lines are what a porter would see. */
 TEST is_caught(const mutant *m) {
-    const char *by = hunt(m, true);
+    const checker *pair = &operation_of(m)->pair;
+    const char *by = hunt(operation_of(m), m, true);
     ASSERTm(m->name, by);
-    ASSERT_EQm("the reference itself failed", 0, pair.failures[0]);
-    const char *report = pair.report + strlen(m->name) + 2; /* without the name in front */
+    ASSERT_EQm("the reference itself failed", 0, pair->failures[0]);
+    const char *report = pair->report + strlen(m->name) + 2; /* without the name in front */
     printf("\ncaught: %s by %s: %.*s\n", m->name, by, (int)strcspn(report, "\n"), report);
     PASS();
 }
 
 /* Else a kernel would be caught for being generated, not for being wrong. */
 TEST is_not_caught(const mutant *m) {
-    const char *by = hunt(m, false);
-    ASSERT_FALSEm(pair.report, by);
+    const char *by = hunt(operation_of(m), m, false);
+    ASSERT_FALSEm(operation_of(m)->pair.report, by);
     PASS();
 }
 
 SUITE(mutants) {
     for (const mutant *m = MUTANTS; m->name; m++)
-        if (!strncmp(m->name, "none", 4))
+        if (m->is_right)
             RUN_TESTp(is_not_caught, m);
         else
             RUN_TESTp(is_caught, m);
@@ -76,10 +100,13 @@ TEST cannot_run(void) {
 GREATEST_MAIN_DEFS();
 
 int main(int argc, char **argv) {
-    checker_init(&pair);
-    pair.quiet = true;
+    operation *const all[] = {&softmax, &attention};
+    for (int i = 0; i < 2; i++) {
+        all[i]->init(&all[i]->pair);
+        all[i]->pair.quiet = true;
+    }
     GREATEST_MAIN_BEGIN();
-    if (pair.path_count > 1) /* some vector ISA: the first is the one of the mutants */
+    if (softmax.pair.path_count > 1) /* some vector ISA: the first is the one of the mutants */
         RUN_SUITE(mutants);
     else
         RUN_TEST(cannot_run);

@@ -54,6 +54,7 @@ def output_of(variant, name):
 # ---- README.md: isas ----
 
 ISAS = {"scalar": "scalar", "avx2": "AVX2", "avx512": "AVX-512", "neon": "NEON"}
+BITS = {"softmax": "bits", "attention": "attention_bits"}  # operation: the test that counts its cases
 MEANS = {"native": "native", "qemu-aarch64": "under qemu-aarch64", "SIMDe": "through SIMDe"}
 COUNT = re.compile(r"^(\w+)(?: \(\w+\))? \((\w+)\): (\d+) cases, (\d+) failures$", re.M)
 
@@ -71,14 +72,14 @@ def builds(variants):
     return ", ".join(words + rest)
 
 
-def isa_counts():
-    """{isa: {means: {variant: cases}}} over every variant that was run."""
+def isa_counts(test):
+    """{isa: {means: {variant: cases}}} of a test, over every variant that was run."""
     found = collections.defaultdict(lambda: collections.defaultdict(dict))
     variants = sorted(os.path.basename(d) for d in glob.glob("build/test/*") if os.path.isdir(d))
     if not variants:
         raise Missing("there is no build/test")
     for variant in variants:
-        for isa, means, cases, failures in COUNT.findall(output_of(variant, "bits")):
+        for isa, means, cases, failures in COUNT.findall(output_of(variant, test)):
             if int(failures):
                 raise Missing(f"{variant}: {isa} has failures")
             if variant.startswith("aarch64-") and os.uname().machine != "aarch64":
@@ -88,18 +89,22 @@ def isa_counts():
 
 
 def isas():
-    found, rows = isa_counts(), []
+    found, rows = {op: isa_counts(test) for op, test in BITS.items()}, []
     for isa in ISAS:
-        counts, kernel = found[isa], f"kernels/softmax/softmax_{isa}.c"
-        if not counts:
-            raise Missing(f"no test ran {isa}")
-        means = [m for m in MEANS if m in counts]
-        how = [f"{MEANS[m]} ({builds(counts[m])})" for m in means]
-        cases = ", ".join(f"{m}: {sum(counts[m].values())}" for m in means)
+        kernels, cases = [], []
+        for op, counts in found.items():
+            if not counts[isa]:
+                raise Missing(f"{BITS[op]} did not run {isa}")
+            means = [m for m in MEANS if m in counts[isa]]
+            kernels.append(f"[{op}_{isa}.c](kernels/{op}/{op}_{isa}.c)")
+            cases.append(", ".join(f"{m}: {sum(counts[isa][m].values())}" for m in means))
+        # The last operation's: every variant runs the tests of all.
+        how = "; ".join(f"{MEANS[m]} ({builds(counts[isa][m])})" for m in means)
         if isa == "scalar":
-            how, cases = ["every build"], "the reference"
-        rows.append([ISAS[isa], f"[{os.path.basename(kernel)}]({kernel})", "; ".join(how), cases])
-    return table(["ISA", "kernel", "executed by the tests", "cases compared bit for bit"], rows)
+            how, cases = "every build", ["the reference"] * len(BITS)
+        rows.append([ISAS[isa], ", ".join(kernels), how] + cases)
+    head = ["ISA", "kernels", "executed by the tests"]
+    return table(head + [f"{op}: cases compared bit for bit" for op in BITS], rows)
 
 
 # ---- README.md: accuracy; docs/arithmetic.md: accuracy-all ----
