@@ -4,82 +4,93 @@
  *     TILE_LANES                floats of a vector
  *     tile_vec, tile_zero(), tile_load(), tile_store(), tile_splat(), tile_add(), tile_mul(), tile_fma()
  *
- * The loops over registers are unrolled here, not left to the optimiser. */
+ * The loops over registers are unrolled here, not left to the optimiser; none is within another, since clang
+ * gives up on keeping an array in registers where the outer one has a single step. sum[r * vectors + i] is row
+ * r, vector i. */
+
+/* Holds an fma in its place: compilers that move the loads of many rows ahead run out of registers. */
+#ifdef RDK_EMULATED
+#define TILE_PIN(v) (void)(v)
+#elif defined(__aarch64__)
+#define TILE_PIN(v) __asm__ volatile("" : "+w"(v))
+#else
+#define TILE_PIN(v) __asm__ volatile("" : "+v"(v))
+#endif
 
 /* One step: of a and b, whichever takes fewer registers is held, the other goes by. */
-RDK_INLINE void tile_step(tile_vec sum[TILE_ROWS][TILE_VECTORS], const char *a, int64_t a_row,
+RDK_INLINE void tile_step(tile_vec sum[TILE_ROWS * TILE_VECTORS], const char *a, int64_t a_row,
                           const char *b, const int rows, const int vectors) {
-    tile_vec held[TILE_ROWS + TILE_VECTORS];
+    tile_vec held[TILE_ROWS + TILE_VECTORS], x = tile_zero();
     if (rows > vectors) {
         RDK_UNROLL
         for (int i = 0; i < vectors; i++)
             held[i] = tile_load(b + i * TILE_LANES * 4);
         RDK_UNROLL
-        for (int r = 0; r < rows; r++) {
-            tile_vec x = tile_splat(a + r * a_row);
-            RDK_UNROLL
-            for (int i = 0; i < vectors; i++)
-                sum[r][i] = tile_fma(x, held[i], sum[r][i]);
+        for (int k = 0; k < rows * vectors; k++) {
+            if (k % vectors == 0)
+                x = tile_splat(a + k / vectors * a_row);
+            sum[k] = tile_fma(x, held[k % vectors], sum[k]);
+            TILE_PIN(sum[k]);
         }
     } else {
         RDK_UNROLL
         for (int r = 0; r < rows; r++)
             held[r] = tile_splat(a + r * a_row);
         RDK_UNROLL
-        for (int i = 0; i < vectors; i++) {
-            tile_vec y = tile_load(b + i * TILE_LANES * 4);
-            RDK_UNROLL
-            for (int r = 0; r < rows; r++)
-                sum[r][i] = tile_fma(held[r], y, sum[r][i]);
+        for (int k = 0; k < rows * vectors; k++) {
+            int r = k % rows, i = k / rows;
+            if (r == 0)
+                x = tile_load(b + i * TILE_LANES * 4);
+            sum[r * vectors + i] = tile_fma(held[r], x, sum[r * vectors + i]);
+            TILE_PIN(sum[r * vectors + i]);
         }
     }
 }
 
 /* Adds all sums to a vector, which becomes NaN if one is. */
-RDK_INLINE void tile_check(float *check, tile_vec sum[TILE_ROWS][TILE_VECTORS], const int rows,
+RDK_INLINE void tile_check(float *check, tile_vec sum[TILE_ROWS * TILE_VECTORS], const int rows,
                            const int vectors) {
     tile_vec all = tile_load(check);
     RDK_UNROLL
-    for (int r = 0; r < rows; r++) {
-        RDK_UNROLL
-        for (int i = 0; i < vectors; i++)
-            all = tile_add(all, sum[r][i]);
-    }
+    for (int k = 0; k < rows * vectors; k++)
+        all = tile_add(all, sum[k]);
     tile_store(check, all);
 }
 
+/* Where sum k belongs. */
+RDK_INLINE float *tile_place(const tile *t, int k, const int vectors) {
+    return t->c + k / vectors * t->c_row + k % vectors * TILE_LANES;
+}
+
 /* Stores all sums, or adds them to what is there. */
-RDK_INLINE void tile_put(const tile *t, tile_vec sum[TILE_ROWS][TILE_VECTORS], bool adds,
+RDK_INLINE void tile_put(const tile *t, tile_vec sum[TILE_ROWS * TILE_VECTORS], bool adds,
                          const int rows, const int vectors) {
-    RDK_UNROLL
-    for (int r = 0; r < rows; r++) {
+    if (adds) {
         RDK_UNROLL
-        for (int i = 0; i < vectors; i++) {
-            float *c = t->c + r * t->c_row + i * TILE_LANES;
-            if (adds)
-                sum[r][i] = tile_add(tile_load(c), sum[r][i]);
-            tile_store(c, sum[r][i]);
-        }
+        for (int k = 0; k < rows * vectors; k++)
+            sum[k] = tile_add(tile_load(tile_place(t, k, vectors)), sum[k]);
     }
+    RDK_UNROLL
+    for (int k = 0; k < rows * vectors; k++)
+        tile_store(tile_place(t, k, vectors), sum[k]);
 }
 
 RDK_INLINE void tile_body(const tile *t, const int rows, const int vectors) {
     enum { LINE_FLOATS = RDK_LINE / 4 };
     const int lines = vectors * TILE_LANES > LINE_FLOATS ? vectors * TILE_LANES / LINE_FLOATS : 1;
-    tile_vec sum[TILE_ROWS][TILE_VECTORS];
+    tile_vec sum[TILE_ROWS * TILE_VECTORS];
     const char *a = t->a, *b = t->b;
     const int64_t a_row = t->a_row, a_step = t->a_step, b_step = t->b_step;
     int64_t left = t->steps;
 
     RDK_UNROLL
-    for (int r = 0; r < rows; r++) {
+    for (int k = 0; k < rows * vectors; k++)
+        sum[k] = tile_zero();
+    if (t->shrink) {
         RDK_UNROLL
-        for (int i = 0; i < vectors; i++) {
-            sum[r][i] = tile_zero();
-            if (t->shrink)
-                sum[r][i] = tile_mul(tile_load(t->c + r * t->c_row + i * TILE_LANES),
-                                     tile_splat(t->shrink + r));
-        }
+        for (int k = 0; k < rows * vectors; k++)
+            sum[k] =
+                tile_mul(tile_load(tile_place(t, k, vectors)), tile_splat(t->shrink + k / vectors));
     }
     for (;;) {
         int64_t steps = left < t->piece ? left : t->piece;
@@ -99,11 +110,8 @@ RDK_INLINE void tile_body(const tile *t, const int rows, const int vectors) {
             break;
         tile_put(t, sum, left + t->piece < t->steps, rows, vectors);
         RDK_UNROLL
-        for (int r = 0; r < rows; r++) {
-            RDK_UNROLL
-            for (int i = 0; i < vectors; i++)
-                sum[r][i] = tile_zero();
-        }
+        for (int k = 0; k < rows * vectors; k++)
+            sum[k] = tile_zero();
     }
     tile_put(t, sum, t->steps > t->piece, rows, vectors);
     if (t->check)

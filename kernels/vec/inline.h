@@ -10,7 +10,7 @@
 #ifdef __clang__
 #define RDK_UNROLL _Pragma("clang loop unroll(full)")
 #else
-#define RDK_UNROLL _Pragma("GCC unroll 16")
+#define RDK_UNROLL _Pragma("GCC unroll 64")
 #endif
 
 /* Before a long loop. */
