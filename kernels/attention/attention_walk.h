@@ -122,12 +122,14 @@ static void score_lanes(const walk *w, const unit *u, const block *b, const grou
     t.c_row = g->width;
     t.steps = w->d->d_qk;
     t.piece = RDK_PIECE;
-    for (int n; lane < end; lane += n) {
-        n = (int)least(at_once, end - lane);
-        TILES[n][vectors](&t);
-        t.a += n * t.a_row;
-        t.c += n * t.c_row;
-    }
+    t.times = (end - lane) / at_once;
+    TILES[at_once][vectors](&t);
+    int rest = (end - lane) % at_once, done = end - lane - rest;
+    t.a += done * t.a_row;
+    t.c += done * t.c_row;
+    t.times = 1;
+    if (rest)
+        TILES[rest][vectors](&t);
 }
 
 /* On the diagonal, rows at the front that see nothing of a lane are left out as far as vectors go. Returns
@@ -328,6 +330,7 @@ static void add_values(const walk *w, const group *g, tile t, int lane, int end,
     t.a_step = g->width * 4;
     t.c_row = w->width;
     t.piece = RDK_BLOCK;
+    t.times = 1;
     for (int i = 0, first = 0, after; i < bands; i++, first = after) {
         after = g->count * (i + 1) / bands;
         t.steps = least(end, g->ends[after - 1]) - lane;

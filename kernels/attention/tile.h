@@ -51,6 +51,7 @@ typedef struct tile {
     int64_t b_step; /* bytes */
     float *c;
     int64_t c_row; /* floats */
+    int64_t times; /* so many tiles, one below the other */
     int64_t steps;
     int64_t piece;       /* steps of one chain; the next begins at +0 and is added to c */
     const float *shrink; /* NULL: c begins at +0; else c[r] is first multiplied with shrink[r] */

@@ -58,28 +58,30 @@ RDK_INLINE void tile_check(float *check, tile_vec sum[TILE_ROWS * TILE_VECTORS],
 }
 
 /* Where sum k belongs. */
-RDK_INLINE float *tile_place(const tile *t, int k, const int vectors) {
-    return t->c + k / vectors * t->c_row + k % vectors * TILE_LANES;
+RDK_INLINE float *tile_place(const tile *t, float *c, int k, const int vectors) {
+    return c + k / vectors * t->c_row + k % vectors * TILE_LANES;
 }
 
 /* Stores all sums, or adds them to what is there. */
-RDK_INLINE void tile_put(const tile *t, tile_vec sum[TILE_ROWS * TILE_VECTORS], bool adds,
+RDK_INLINE void tile_put(const tile *t, float *c, tile_vec sum[TILE_ROWS * TILE_VECTORS], bool adds,
                          const int rows, const int vectors) {
     if (adds) {
         RDK_UNROLL
         for (int k = 0; k < rows * vectors; k++)
-            sum[k] = tile_add(tile_load(tile_place(t, k, vectors)), sum[k]);
+            sum[k] = tile_add(tile_load(tile_place(t, c, k, vectors)), sum[k]);
     }
     RDK_UNROLL
     for (int k = 0; k < rows * vectors; k++)
-        tile_store(tile_place(t, k, vectors), sum[k]);
+        tile_store(tile_place(t, c, k, vectors), sum[k]);
 }
 
-RDK_INLINE void tile_body(const tile *t, const int rows, const int vectors) {
+/* One tile, from a on to c. */
+RDK_INLINE void tile_once(const tile *t, const char *a, float *c, const int rows,
+                          const int vectors) {
     enum { LINE_FLOATS = RDK_LINE / 4 };
     const int lines = vectors * TILE_LANES > LINE_FLOATS ? vectors * TILE_LANES / LINE_FLOATS : 1;
     tile_vec sum[TILE_ROWS * TILE_VECTORS];
-    const char *a = t->a, *b = t->b;
+    const char *b = t->b;
     const int64_t a_row = t->a_row, a_step = t->a_step, b_step = t->b_step;
     int64_t left = t->steps;
 
@@ -89,8 +91,8 @@ RDK_INLINE void tile_body(const tile *t, const int rows, const int vectors) {
     if (t->shrink) {
         RDK_UNROLL
         for (int k = 0; k < rows * vectors; k++)
-            sum[k] =
-                tile_mul(tile_load(tile_place(t, k, vectors)), tile_splat(t->shrink + k / vectors));
+            sum[k] = tile_mul(tile_load(tile_place(t, c, k, vectors)),
+                              tile_splat(t->shrink + k / vectors));
     }
     for (;;) {
         int64_t steps = left < t->piece ? left : t->piece;
@@ -108,14 +110,19 @@ RDK_INLINE void tile_body(const tile *t, const int rows, const int vectors) {
             tile_step(sum, a, a_row, b, rows, vectors);
         if (left == 0)
             break;
-        tile_put(t, sum, left + t->piece < t->steps, rows, vectors);
+        tile_put(t, c, sum, left + t->piece < t->steps, rows, vectors);
         RDK_UNROLL
         for (int k = 0; k < rows * vectors; k++)
             sum[k] = tile_zero();
     }
-    tile_put(t, sum, t->steps > t->piece, rows, vectors);
+    tile_put(t, c, sum, t->steps > t->piece, rows, vectors);
     if (t->check)
         tile_check(t->check, sum, rows, vectors);
+}
+
+RDK_INLINE void tile_body(const tile *t, const int rows, const int vectors) {
+    for (int64_t n = 0; n < t->times; n++)
+        tile_once(t, t->a + n * rows * t->a_row, t->c + n * rows * t->c_row, rows, vectors);
 }
 
 #define TILE(rows, vectors)                                                                        \
