@@ -95,24 +95,30 @@ ATTENTION = [
                     "m[3] = vcombine_f32(vget_high_f32(q.val[1]), vget_high_f32(p.val[1]));")]),
     ("keys_of_another_panel", "vector", [
         (FEW_X86, "turn_8_keys(m[1], key + 8 * step,", "turn_8_keys(m[1], key,"),
-        (WALK, "t.a += n * t.a_row;", "t.a += (n & 7) * t.a_row;")]),
+        (TILE, "t->a + n * rows * t->a_row", "t->a + (n & 1) * rows * t->a_row")]),
     ("edge_tile_one_row_short", "vector", [
-        (WALK, "TILES[n][vectors](&t);",
-               "TILES[n < at_once && n > 1 ? n - 1 : n][vectors](&t);")]),
+        (WALK, "TILES[rest][vectors](&t);", "TILES[rest > 1 ? rest - 1 : rest][vectors](&t);")]),
     ("last_key_not_scored", "vector", [
-        (WALK, "for (int n; lane < end; lane += n)", "for (int n; lane + 1 < end; lane += n)")]),
+        (WALK, "    if (rest)\n", "    if (rest > 1)\n")]),
     ("multiply_add_not_fused", "vector", [
         (TILE_AVX2, "_mm256_fmadd_ps(x, y, z)", "_mm256_add_ps(_mm256_mul_ps(x, y), z)"),
         (TILE_NEON, "vfmaq_f32(z, x, y)", "vaddq_f32(vmulq_f32(x, y), z)")]),
     ("queries_not_negated", "vector", [
-        (WALK, "if (w->scale.ch < 0)", "if (false)")]),
+        (WALK, "from, w->d->d_qk, w->scale);", "from, w->d->d_qk, fabsf(w->scale));")]),
+    ("scores_in_one_chain", "vector", [
+        (WALK, "t.piece = RDK_PIECE;", "t.piece = RDK_MAX_HEAD_DIM;")]),
+    ("second_piece_alone", "vector", [
+        (TILE, "tile_put(t, c, sum, t->steps > t->piece, rows, vectors);",
+               "tile_put(t, c, sum, false, rows, vectors);")]),
     # What a query sees
     ("causal_sees_one_key_more", "vector", [
-        (WALK, ".visible <= b->base + lane", ".visible < b->base + lane")]),
+        (WALK, "lane = g->ends[i] > b->lo ? g->ends[i] : b->lo;",
+               "lane = g->ends[i] > b->lo ? g->ends[i] + 1 : b->lo;")]),
     ("causal_sees_one_key_less", "vector", [
-        (WALK, ".visible <= b->base + lane", ".visible <= b->base + lane + 1")]),
+        (WALK, "lane = g->ends[i] > b->lo ? g->ends[i] : b->lo;",
+               "lane = g->ends[i] > b->lo ? g->ends[i] - 1 : b->lo;")]),
     ("last_key_has_no_value", "vector", [
-        (WALK, "after - 1])) - lane;", "after - 1])) - lane - 1;")]),
+        (WALK, "g->ends[after - 1]) - lane;", "g->ends[after - 1]) - lane - 1;")]),
     ("blocks_from_the_first_key", "vector", [ # key_pos0 ignored
         (WALK, "int64_t start = position / RDK_BLOCK * RDK_BLOCK;",
                "int64_t start = position - (position - w->d->key_pos0) % RDK_BLOCK;")]),
@@ -125,8 +131,9 @@ ATTENTION = [
         (WALK, "f64x8_low(f32x16_load(g->shrink + i))", "f64x8_low(f32x16_set1(1))")]),
     ("output_not_shrunk", "vector", [
         (TILE, "tile_splat(t->shrink + ", "tile_splat((const float[64]){[0 ... 63] = 1} + ")]),
-    ("output_shrunk_twice", "vector", [
-        (WALK, "shrink = one;", "(void)one;")]),
+    ("output_shrunk_by_the_next_row", "vector", [
+        (WALK, "t.shrink = shrink ? shrink + first : NULL;",
+               "t.shrink = shrink ? shrink + first + 1 : NULL;")]),
     ("weights_relative_to_the_last_chunk", "vector", [
         (WALK, "has_plain_weights(r) ? (float)r->M",
                "has_plain_weights(r) ? w->M[2 * g.first + i]")]),
