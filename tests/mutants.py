@@ -108,8 +108,7 @@ ATTENTION = [
     ("scores_in_one_chain", "vector", [
         (WALK, "t.piece = RDK_PIECE;", "t.piece = RDK_MAX_HEAD_DIM;")]),
     ("second_piece_alone", "vector", [
-        (TILE, "tile_put(t, c, sum, t->steps > t->piece, rows, vectors);",
-               "tile_put(t, c, sum, false, rows, vectors);")]),
+        (TILE, "if (t->steps > left + t->piece)", "if (t->steps > left + 2 * t->piece)")]),
     # What a query sees
     ("causal_sees_one_key_more", "vector", [
         (WALK, "lane = g->ends[i] > b->lo ? g->ends[i] : b->lo;",

@@ -1,15 +1,43 @@
 /* The register tile, over an ISA's own vectors. Included by tile_<isa>.h after it has defined
  *
- *     TILE_ROWS, TILE_VECTORS   the most rows, and vectors of columns, of a tile
  *     TILE_LANES                floats of a vector
  *     tile_vec, tile_zero(), tile_load(), tile_store(), tile_splat(), tile_add(), tile_mul(), tile_fma()
  *
- * The loops over registers are unrolled here, not left to the optimiser; none is within another, since clang
- * gives up on keeping an array in registers where the outer one has a single step. sum[r * vectors + i] is row
- * r, vector i. */
+ * Nothing here is left to the optimiser's unrolling: the sums are no array but the fields of a struct, one after
+ * the other by the lists below, and what lies outside a tile's rows and vectors falls away as a constant
+ * condition. So they are registers with every compiler, at every level but -O0. */
 
-/* Holds an fma in its place: compilers that move the loads of many rows ahead run out of registers. */
-#ifdef RDK_EMULATED
+/* All places of tiles with 24 sums at most: row r, vector i. By rows; by vectors. */
+#define TILE_BY_ROWS(X)                                                                            \
+    X(0, 0)                                                                                        \
+    X(0, 1)                                                                                        \
+    X(0, 2) X(0, 3) X(0, 4) X(0, 5) X(0, 6) X(0, 7) X(0, 8) X(0, 9) X(0, 10) X(0, 11) X(0, 12)     \
+        X(0, 13) X(0, 14) X(0, 15) X(1, 0) X(1, 1) X(1, 2) X(1, 3) X(1, 4) X(1, 5) X(1, 6) X(1, 7) \
+            X(1, 8) X(1, 9) X(1, 10) X(1, 11) X(2, 0) X(2, 1) X(2, 2) X(2, 3) X(2, 4) X(2, 5)      \
+                X(2, 6) X(2, 7) X(3, 0) X(3, 1) X(3, 2) X(3, 3) X(3, 4) X(3, 5) X(4, 0) X(4, 1)    \
+                    X(4, 2) X(4, 3) X(5, 0) X(5, 1) X(5, 2) X(5, 3) X(6, 0) X(6, 1) X(6, 2)        \
+                        X(7, 0) X(7, 1) X(7, 2) X(8, 0) X(8, 1) X(9, 0) X(9, 1) X(10, 0) X(10, 1)  \
+                            X(11, 0) X(11, 1)
+#define TILE_BY_VECTORS(X)                                                                         \
+    X(0, 0)                                                                                        \
+    X(1, 0)                                                                                        \
+    X(2, 0) X(3, 0) X(4, 0) X(5, 0) X(6, 0) X(7, 0) X(8, 0) X(9, 0) X(10, 0) X(11, 0) X(0, 1)      \
+        X(1, 1) X(2, 1) X(3, 1) X(4, 1) X(5, 1) X(6, 1) X(7, 1) X(8, 1) X(9, 1) X(10, 1) X(11, 1)  \
+            X(0, 2) X(1, 2) X(2, 2) X(3, 2) X(4, 2) X(5, 2) X(6, 2) X(7, 2) X(0, 3) X(1, 3)        \
+                X(2, 3) X(3, 3) X(4, 3) X(5, 3) X(0, 4) X(1, 4) X(2, 4) X(3, 4) X(0, 5) X(1, 5)    \
+                    X(2, 5) X(3, 5) X(0, 6) X(1, 6) X(2, 6) X(0, 7) X(1, 7) X(2, 7) X(0, 8)        \
+                        X(1, 8) X(0, 9) X(1, 9) X(0, 10) X(1, 10) X(0, 11) X(1, 11) X(0, 12)       \
+                            X(0, 13) X(0, 14) X(0, 15)
+
+typedef struct tile_sums {
+#define TILE_FIELD(r, i) tile_vec s##r##_##i;
+    TILE_BY_ROWS(TILE_FIELD)
+#undef TILE_FIELD
+} tile_sums;
+
+/* Holds an fma in its place: compilers that move the loads of many rows ahead run out of registers. gcc does
+ * not on x86, and there a pin is in its way. */
+#if defined(RDK_EMULATED) || (defined(__x86_64__) && !defined(__clang__))
 #define TILE_PIN(v) (void)(v)
 #elif defined(__aarch64__)
 #define TILE_PIN(v) __asm__ volatile("" : "+w"(v))
@@ -17,62 +45,115 @@
 #define TILE_PIN(v) __asm__ volatile("" : "+v"(v))
 #endif
 
-/* One step: of a and b, whichever takes fewer registers is held, the other goes by. */
-RDK_INLINE void tile_step(tile_vec sum[TILE_ROWS * TILE_VECTORS], const char *a, int64_t a_row,
-                          const char *b, const int rows, const int vectors) {
-    tile_vec held[TILE_ROWS + TILE_VECTORS], x = tile_zero();
-    if (rows > vectors) {
-        RDK_UNROLL
-        for (int i = 0; i < vectors; i++)
-            held[i] = tile_load(b + i * TILE_LANES * 4);
-        RDK_UNROLL
-        for (int k = 0; k < rows * vectors; k++) {
-            if (k % vectors == 0)
-                x = tile_splat(a + k / vectors * a_row);
-            sum[k] = tile_fma(x, held[k % vectors], sum[k]);
-            TILE_PIN(sum[k]);
-        }
-    } else {
-        RDK_UNROLL
-        for (int r = 0; r < rows; r++)
-            held[r] = tile_splat(a + r * a_row);
-        RDK_UNROLL
-        for (int k = 0; k < rows * vectors; k++) {
-            int r = k % rows, i = k / rows;
-            if (r == 0)
-                x = tile_load(b + i * TILE_LANES * 4);
-            sum[r * vectors + i] = tile_fma(held[r], x, sum[r * vectors + i]);
-            TILE_PIN(sum[r * vectors + i]);
-        }
+/* Before the loop over steps; clang does not unroll a loop with pins in it, and says so. */
+#ifdef __clang__
+#define TILE_UNROLL
+#else
+#define TILE_UNROLL _Pragma("GCC unroll 4")
+#endif
+
+/* One step with a step of b held, and a going by. */
+RDK_INLINE void tile_step_tall(tile_sums *sums, const char *a, int64_t a_row, const char *b,
+                               const int rows, const int vectors) {
+    tile_vec x, b0 = tile_zero(), b1 = b0, b2 = b0, b3 = b0, b4 = b0, b5 = b0;
+#define TILE_HOLD(i)                                                                               \
+    if (i < vectors)                                                                               \
+        b##i = tile_load(b + i * TILE_LANES * 4);
+    TILE_HOLD(0)
+    TILE_HOLD(1)
+    TILE_HOLD(2) TILE_HOLD(3) TILE_HOLD(4) TILE_HOLD(5)
+#undef TILE_HOLD
+#define TILE_PICK(i) (i == 0 ? b0 : i == 1 ? b1 : i == 2 ? b2 : i == 3 ? b3 : i == 4 ? b4 : b5)
+#define TILE_ADD(r, i)                                                                             \
+    if (r < rows && i < vectors) {                                                                 \
+        if (i == 0)                                                                                \
+            x = tile_splat(a + r * a_row);                                                         \
+        sums->s##r##_##i = tile_fma(x, TILE_PICK(i), sums->s##r##_##i);                            \
+        TILE_PIN(sums->s##r##_##i);                                                                \
     }
+        TILE_BY_ROWS(TILE_ADD)
+#undef TILE_ADD
+#undef TILE_PICK
+}
+
+/* One step with an element of each row of a held, and b going by. */
+RDK_INLINE void tile_step_wide(tile_sums *sums, const char *a, int64_t a_row, const char *b,
+                               const int rows, const int vectors) {
+    tile_vec x, a0 = tile_zero(), a1 = a0, a2 = a0, a3 = a0, a4 = a0, a5 = a0;
+#define TILE_HOLD(r)                                                                               \
+    if (r < rows)                                                                                  \
+        a##r = tile_splat(a + r * a_row);
+    TILE_HOLD(0)
+    TILE_HOLD(1)
+    TILE_HOLD(2) TILE_HOLD(3) TILE_HOLD(4) TILE_HOLD(5)
+#undef TILE_HOLD
+#define TILE_PICK(r) (r == 0 ? a0 : r == 1 ? a1 : r == 2 ? a2 : r == 3 ? a3 : r == 4 ? a4 : a5)
+#define TILE_ADD(r, i)                                                                             \
+    if (r < rows && i < vectors) {                                                                 \
+        if (r == 0)                                                                                \
+            x = tile_load(b + i * TILE_LANES * 4);                                                 \
+        sums->s##r##_##i = tile_fma(TILE_PICK(r), x, sums->s##r##_##i);                            \
+        TILE_PIN(sums->s##r##_##i);                                                                \
+    }
+        TILE_BY_VECTORS(TILE_ADD)
+#undef TILE_ADD
+#undef TILE_PICK
+}
+
+/* One step: of a and b, whichever takes fewer registers is held. */
+RDK_INLINE void tile_step(tile_sums *sums, const char *a, int64_t a_row, const char *b,
+                          const int rows, const int vectors) {
+    if (rows > vectors)
+        tile_step_tall(sums, a, a_row, b, rows, vectors);
+    else
+        tile_step_wide(sums, a, a_row, b, rows, vectors);
+}
+
+RDK_INLINE void tile_clear(tile_sums *sums) {
+#define TILE_CLEAR(r, i) sums->s##r##_##i = tile_zero();
+    TILE_BY_ROWS(TILE_CLEAR)
+#undef TILE_CLEAR
+}
+
+/* What lies at c, each row times its factor. */
+RDK_INLINE void tile_begin(const tile *t, const float *c, tile_sums *sums, const int rows,
+                           const int vectors) {
+#define TILE_LOAD(r, i)                                                                            \
+    if (r < rows && i < vectors)                                                                   \
+        sums->s##r##_##i =                                                                         \
+            tile_mul(tile_load(c + r * t->c_row + i * TILE_LANES), tile_splat(t->shrink + r));
+    TILE_BY_ROWS(TILE_LOAD)
+#undef TILE_LOAD
+}
+
+/* Adds what lies at c to all sums. */
+RDK_INLINE void tile_join(const tile *t, const float *c, tile_sums *sums, const int rows,
+                          const int vectors) {
+#define TILE_JOIN(r, i)                                                                            \
+    if (r < rows && i < vectors)                                                                   \
+        sums->s##r##_##i = tile_add(tile_load(c + r * t->c_row + i * TILE_LANES), sums->s##r##_##i);
+    TILE_BY_ROWS(TILE_JOIN)
+#undef TILE_JOIN
+}
+
+RDK_INLINE void tile_put(const tile *t, float *c, tile_sums *sums, const int rows,
+                         const int vectors) {
+#define TILE_STORE(r, i)                                                                           \
+    if (r < rows && i < vectors)                                                                   \
+        tile_store(c + r * t->c_row + i * TILE_LANES, sums->s##r##_##i);
+    TILE_BY_ROWS(TILE_STORE)
+#undef TILE_STORE
 }
 
 /* Adds all sums to a vector, which becomes NaN if one is. */
-RDK_INLINE void tile_check(float *check, tile_vec sum[TILE_ROWS * TILE_VECTORS], const int rows,
-                           const int vectors) {
+RDK_INLINE void tile_check(float *check, tile_sums *sums, const int rows, const int vectors) {
     tile_vec all = tile_load(check);
-    RDK_UNROLL
-    for (int k = 0; k < rows * vectors; k++)
-        all = tile_add(all, sum[k]);
+#define TILE_CHECK(r, i)                                                                           \
+    if (r < rows && i < vectors)                                                                   \
+        all = tile_add(all, sums->s##r##_##i);
+    TILE_BY_ROWS(TILE_CHECK)
+#undef TILE_CHECK
     tile_store(check, all);
-}
-
-/* Where sum k belongs. */
-RDK_INLINE float *tile_place(const tile *t, float *c, int k, const int vectors) {
-    return c + k / vectors * t->c_row + k % vectors * TILE_LANES;
-}
-
-/* Stores all sums, or adds them to what is there. */
-RDK_INLINE void tile_put(const tile *t, float *c, tile_vec sum[TILE_ROWS * TILE_VECTORS], bool adds,
-                         const int rows, const int vectors) {
-    if (adds) {
-        RDK_UNROLL
-        for (int k = 0; k < rows * vectors; k++)
-            sum[k] = tile_add(tile_load(tile_place(t, c, k, vectors)), sum[k]);
-    }
-    RDK_UNROLL
-    for (int k = 0; k < rows * vectors; k++)
-        tile_store(tile_place(t, c, k, vectors), sum[k]);
 }
 
 /* One tile, from a on to c. */
@@ -80,44 +161,37 @@ RDK_INLINE void tile_once(const tile *t, const char *a, float *c, const int rows
                           const int vectors) {
     enum { LINE_FLOATS = RDK_LINE / 4 };
     const int lines = vectors * TILE_LANES > LINE_FLOATS ? vectors * TILE_LANES / LINE_FLOATS : 1;
-    tile_vec sum[TILE_ROWS * TILE_VECTORS];
+    tile_sums sums;
     const char *b = t->b;
     const int64_t a_row = t->a_row, a_step = t->a_step, b_step = t->b_step;
     int64_t left = t->steps;
 
-    RDK_UNROLL
-    for (int k = 0; k < rows * vectors; k++)
-        sum[k] = tile_zero();
-    if (t->shrink) {
-        RDK_UNROLL
-        for (int k = 0; k < rows * vectors; k++)
-            sum[k] = tile_mul(tile_load(tile_place(t, c, k, vectors)),
-                              tile_splat(t->shrink + k / vectors));
-    }
+    tile_clear(&sums);
+    if (t->shrink)
+        tile_begin(t, c, &sums, rows, vectors);
     for (;;) {
         int64_t steps = left < t->piece ? left : t->piece;
         left -= steps;
         if (t->fetch->left > 0) {
             stream f = *t->fetch; /* as many lines a step as the step reads of b */
             for (; steps > 0 && f.left > 0; steps--, a += a_step, b += b_step) {
-                tile_step(sum, a, a_row, b, rows, vectors);
+                tile_step(&sums, a, a_row, b, rows, vectors);
                 stream_fetch(&f, lines);
             }
             *t->fetch = f;
         }
-        RDK_UNROLL_4
+        TILE_UNROLL
         for (; steps > 0; steps--, a += a_step, b += b_step)
-            tile_step(sum, a, a_row, b, rows, vectors);
+            tile_step(&sums, a, a_row, b, rows, vectors);
+        if (t->steps > left + t->piece) /* not the first piece */
+            tile_join(t, c, &sums, rows, vectors);
+        tile_put(t, c, &sums, rows, vectors);
         if (left == 0)
             break;
-        tile_put(t, c, sum, left + t->piece < t->steps, rows, vectors);
-        RDK_UNROLL
-        for (int k = 0; k < rows * vectors; k++)
-            sum[k] = tile_zero();
+        tile_clear(&sums);
     }
-    tile_put(t, c, sum, t->steps > t->piece, rows, vectors);
     if (t->check)
-        tile_check(t->check, sum, rows, vectors);
+        tile_check(t->check, &sums, rows, vectors);
 }
 
 RDK_INLINE void tile_body(const tile *t, const int rows, const int vectors) {

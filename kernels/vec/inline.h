@@ -10,14 +10,7 @@
 #ifdef __clang__
 #define RDK_UNROLL _Pragma("clang loop unroll(full)")
 #else
-#define RDK_UNROLL _Pragma("GCC unroll 64")
-#endif
-
-/* Before a long loop. */
-#ifdef __clang__
-#define RDK_UNROLL_4 _Pragma("clang loop unroll_count(4)")
-#else
-#define RDK_UNROLL_4 _Pragma("GCC unroll 4")
+#define RDK_UNROLL _Pragma("GCC unroll 16")
 #endif
 
 #endif

@@ -128,12 +128,12 @@ def loops(rules, code):
     for i, to in enumerate(after):
         for k in to:
             before[k].append(i)
-    bodies = collections.defaultdict(set)
+    bodies = [] # of each jump back by itself: an outer loop may begin where the inner one does
     for i, to in enumerate(after):
         for head in to:
-            if head <= i and i in reached(head, after): # a jump back, and not only to shared code
-                bodies[head] |= reached(i, before, head) & reached(head, after)
-    bodies = [b for b in bodies.values() if sum(bool(rules.fma.match(code[i].name)) for i in b) >= LEAST]
+            if head <= i and i in reached(head, after): # and not only a jump to shared code
+                bodies.append(reached(i, before, head) & reached(head, after))
+    bodies = [b for b in bodies if sum(bool(rules.fma.match(code[i].name)) for i in b) >= LEAST]
     return [b for b in bodies if not any(other < b for other in bodies)]
 
 
