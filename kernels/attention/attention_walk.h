@@ -14,8 +14,9 @@
  * Scores lie by key, [key][query]: keys are read where they lie, one vector holds many queries' scores of one
  * key, and what is done for each query (its maximum, M, the sums) is done for a vector of them at once.
  *
- * Values, too, are read where they lie, unless they lie so far apart that a cache holds few of them: then those
- * of the block are first brought together in strips. What the next phases read is fetched meanwhile. */
+ * Values, too, are read where they lie, unless they lie so far apart that a cache holds few of them, or there
+ * are many groups: then those of the block are first brought together in strips. Keys and values of the next
+ * block are fetched meanwhile. */
 #include "kernels/attention/attention.h"
 #include "kernels/attention/scratch.h"
 #include "kernels/vec/f32x16_types.h"
@@ -61,11 +62,10 @@ typedef struct block {
 /* Rows that share the passes over keys and values. Each sees as many keys as the one before, or more. */
 typedef struct group {
     int64_t first;
-    int count, width;     /* rows; the same, rounded up to whole vectors */
-    int ends[TILE_GROUP]; /* of the lanes that each row sees */
-    int hi;               /* the last of them */
-    float shrink[2 * TILE_GROUP +
-                 8]; /* what the sums so far must be multiplied with, all rows twice */
+    int count, width;                 /* rows; the same, rounded up to whole vectors */
+    int ends[TILE_GROUP];             /* of the lanes that each row sees */
+    int hi;                           /* the last of them */
+    float shrink[2 * TILE_GROUP + 8]; /* of the sums so far, all rows twice; eight more are read */
 } group;
 
 /* What is read after a block: keys, fetched during its scores, and values, fetched during its values. */

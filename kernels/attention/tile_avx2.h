@@ -14,9 +14,9 @@ enum {
     TILE_STRIP = 16, /* columns of values that are brought together */
 };
 
-/* Scores: keys at once, by vectors of queries. Output: the most queries, and vectors of columns at once by
- * queries. The reason: an fma waits four cycles for the one before in its chain, and two begin in each cycle, so eight chains
- * or more must be in flight. */
+/* Scores: keys at once, by vectors of queries. Output: queries at most, and vectors of columns at once, by
+ * queries. An fma waits four cycles for the one before in its chain and two begin in each cycle, so eight chains or
+ * more must be in flight. */
 static const int TILE_KEYS_OF[] = {0, 8, 6, 4};
 enum { TILE_QUERIES = 6 };
 static const int TILE_VECTORS_OF[TILE_QUERIES + 1] = {0, 8, 4, 4, 2, 2, 2};

@@ -11,23 +11,25 @@
 #define TILE_BY_ROWS(X)                                                                            \
     X(0, 0)                                                                                        \
     X(0, 1)                                                                                        \
-    X(0, 2) X(0, 3) X(0, 4) X(0, 5) X(0, 6) X(0, 7) X(0, 8) X(0, 9) X(0, 10) X(0, 11) X(0, 12)     \
-        X(0, 13) X(0, 14) X(0, 15) X(1, 0) X(1, 1) X(1, 2) X(1, 3) X(1, 4) X(1, 5) X(1, 6) X(1, 7) \
-            X(1, 8) X(1, 9) X(1, 10) X(1, 11) X(2, 0) X(2, 1) X(2, 2) X(2, 3) X(2, 4) X(2, 5)      \
-                X(2, 6) X(2, 7) X(3, 0) X(3, 1) X(3, 2) X(3, 3) X(3, 4) X(3, 5) X(4, 0) X(4, 1)    \
-                    X(4, 2) X(4, 3) X(5, 0) X(5, 1) X(5, 2) X(5, 3) X(6, 0) X(6, 1) X(6, 2)        \
-                        X(7, 0) X(7, 1) X(7, 2) X(8, 0) X(8, 1) X(9, 0) X(9, 1) X(10, 0) X(10, 1)  \
-                            X(11, 0) X(11, 1)
+    X(0, 2)                                                                                        \
+    X(0, 3) X(0, 4) X(0, 5) X(0, 6) X(0, 7) X(0, 8) X(0, 9) X(0, 10) X(0, 11) X(0, 12) X(0, 13)    \
+        X(0, 14) X(0, 15) X(1, 0) X(1, 1) X(1, 2) X(1, 3) X(1, 4) X(1, 5) X(1, 6) X(1, 7) X(1, 8)  \
+            X(1, 9) X(1, 10) X(1, 11) X(2, 0) X(2, 1) X(2, 2) X(2, 3) X(2, 4) X(2, 5) X(2, 6)      \
+                X(2, 7) X(3, 0) X(3, 1) X(3, 2) X(3, 3) X(3, 4) X(3, 5) X(4, 0) X(4, 1) X(4, 2)    \
+                    X(4, 3) X(5, 0) X(5, 1) X(5, 2) X(5, 3) X(6, 0) X(6, 1) X(6, 2) X(7, 0)        \
+                        X(7, 1) X(7, 2) X(8, 0) X(8, 1) X(9, 0) X(9, 1) X(10, 0) X(10, 1) X(11, 0) \
+                            X(11, 1)
 #define TILE_BY_VECTORS(X)                                                                         \
     X(0, 0)                                                                                        \
     X(1, 0)                                                                                        \
-    X(2, 0) X(3, 0) X(4, 0) X(5, 0) X(6, 0) X(7, 0) X(8, 0) X(9, 0) X(10, 0) X(11, 0) X(0, 1)      \
-        X(1, 1) X(2, 1) X(3, 1) X(4, 1) X(5, 1) X(6, 1) X(7, 1) X(8, 1) X(9, 1) X(10, 1) X(11, 1)  \
-            X(0, 2) X(1, 2) X(2, 2) X(3, 2) X(4, 2) X(5, 2) X(6, 2) X(7, 2) X(0, 3) X(1, 3)        \
-                X(2, 3) X(3, 3) X(4, 3) X(5, 3) X(0, 4) X(1, 4) X(2, 4) X(3, 4) X(0, 5) X(1, 5)    \
-                    X(2, 5) X(3, 5) X(0, 6) X(1, 6) X(2, 6) X(0, 7) X(1, 7) X(2, 7) X(0, 8)        \
-                        X(1, 8) X(0, 9) X(1, 9) X(0, 10) X(1, 10) X(0, 11) X(1, 11) X(0, 12)       \
-                            X(0, 13) X(0, 14) X(0, 15)
+    X(2, 0)                                                                                        \
+    X(3, 0) X(4, 0) X(5, 0) X(6, 0) X(7, 0) X(8, 0) X(9, 0) X(10, 0) X(11, 0) X(0, 1) X(1, 1)      \
+        X(2, 1) X(3, 1) X(4, 1) X(5, 1) X(6, 1) X(7, 1) X(8, 1) X(9, 1) X(10, 1) X(11, 1) X(0, 2)  \
+            X(1, 2) X(2, 2) X(3, 2) X(4, 2) X(5, 2) X(6, 2) X(7, 2) X(0, 3) X(1, 3) X(2, 3)        \
+                X(3, 3) X(4, 3) X(5, 3) X(0, 4) X(1, 4) X(2, 4) X(3, 4) X(0, 5) X(1, 5) X(2, 5)    \
+                    X(3, 5) X(0, 6) X(1, 6) X(2, 6) X(0, 7) X(1, 7) X(2, 7) X(0, 8) X(1, 8)        \
+                        X(0, 9) X(1, 9) X(0, 10) X(1, 10) X(0, 11) X(1, 11) X(0, 12) X(0, 13)      \
+                            X(0, 14) X(0, 15)
 
 typedef struct tile_sums {
 #define TILE_FIELD(r, i) tile_vec s##r##_##i;
@@ -61,7 +63,8 @@ RDK_INLINE void tile_step_tall(tile_sums *sums, const char *a, int64_t a_row, co
         b##i = tile_load(b + i * TILE_LANES * 4);
     TILE_HOLD(0)
     TILE_HOLD(1)
-    TILE_HOLD(2) TILE_HOLD(3) TILE_HOLD(4) TILE_HOLD(5)
+    TILE_HOLD(2)
+    TILE_HOLD(3) TILE_HOLD(4) TILE_HOLD(5)
 #undef TILE_HOLD
 #define TILE_PICK(i) (i == 0 ? b0 : i == 1 ? b1 : i == 2 ? b2 : i == 3 ? b3 : i == 4 ? b4 : b5)
 #define TILE_ADD(r, i)                                                                             \
@@ -85,7 +88,8 @@ RDK_INLINE void tile_step_wide(tile_sums *sums, const char *a, int64_t a_row, co
         a##r = tile_splat(a + r * a_row);
     TILE_HOLD(0)
     TILE_HOLD(1)
-    TILE_HOLD(2) TILE_HOLD(3) TILE_HOLD(4) TILE_HOLD(5)
+    TILE_HOLD(2)
+    TILE_HOLD(3) TILE_HOLD(4) TILE_HOLD(5)
 #undef TILE_HOLD
 #define TILE_PICK(r) (r == 0 ? a0 : r == 1 ? a1 : r == 2 ? a2 : r == 3 ? a3 : r == 4 ? a4 : a5)
 #define TILE_ADD(r, i)                                                                             \
