@@ -28,8 +28,8 @@ SOFTMAX = [
     ("maximum_misses_the_last", "vector", [
         (ROWS, "b32x16 first = b32x16_first(n);", "b32x16 first = b32x16_first(n - 1);")]),
     ("hidden_column_kept", "vector", [
-        (ROWS, "fill(r->y, d->y_type, r->visible, d->cols, nothing);",
-               "fill(r->y, d->y_type, r->visible + 1, d->cols, nothing);")]),
+        (ROWS, "f32x16_fill(r->y, d->y_type, r->visible, d->cols, nothing);",
+               "f32x16_fill(r->y, d->y_type, r->visible + 1, d->cols, nothing);")]),
     # Memory
     ("read_past_the_end", "vector", [
         (AVX2, "_mm256_maskload_ps(f, _mm256_castps_si256(m.a))", "_mm256_loadu_ps(f)"),

@@ -150,10 +150,9 @@ static bool score_group(const walk *w, const unit *u, const block *b, const grou
     return isnan(sum);
 }
 
-#ifdef RDK_FEW_X86_H
 /* The same for very few queries and sixteen keys or more. The last sixteen may come twice in part. */
 static bool score_few(const walk *w, const unit *u, const block *b, const group *g, stream *next) {
-    float check[FEW_VECTOR] = {0}, sum = 0;
+    float check[RDK_FEW_CHECK] = {0}, sum = 0;
     few f = {.key_step = w->d->k.row_stride * 4, .d = w->d->d_qk};
     f.q = w->q + g->first * w->d->d_qk;
     f.fetch = next;
@@ -164,17 +163,10 @@ static bool score_few(const walk *w, const unit *u, const block *b, const group 
         f.c = scores_of(w, g, first);
         FEW_OF[g->count](&f);
     }
-    for (int i = 0; i < FEW_VECTOR; i++)
+    for (int i = 0; i < RDK_FEW_CHECK; i++)
         sum += check[i];
     return isnan(sum);
 }
-#else
-enum { FEW = 0, FEW_KEYS = 0 };
-
-static bool score_few(const walk *w, const unit *u, const block *b, const group *g, stream *next) {
-    return score_group(w, u, b, g, next);
-}
-#endif
 
 /* Finds the rows that see a score of NaN: their chunk goes to the reference. */
 static void note_nan(const walk *w, const block *b, const group *g) {
@@ -518,15 +510,6 @@ static void close_chunks(const walk *w, const unit *u, int64_t first_key, int64_
 
 /* ---- What is written -------------------------------------------------------------------------------------- */
 
-static void fill(char *to, int64_t n, float v) {
-    f32x16 whole = f32x16_set1(v);
-    int64_t i = 0;
-    for (; i + RDK_LANES <= n; i += RDK_LANES)
-        f32x16_store(to + i * 4, whole);
-    if (i < n)
-        f32x16_store_first_as(to + i * 4, RDK_F32, whole, (int)(n - i));
-}
-
 /* n products of `from` and `by`, with every NaN made the one NaN. */
 RDK_INLINE void write_products(char *to, const float *from, int64_t n, float by) {
     f32x16 inv = f32x16_set1(by), zero = f32x16_set1(0), sum = zero;
@@ -554,7 +537,7 @@ static void write_row(const walk *w, int64_t row) {
     if (r->l > 0)
         write_products(out, o, d->d_v, (float)(1 / r->l));
     else
-        fill(out, d->d_v, r->l == 0 ? 0 : NAN);
+        f32x16_fill(out, RDK_F32, 0, d->d_v, r->l == 0 ? 0 : NAN);
     if (d->lse.data)
         rdk_store(rdk_view_row(&d->lse, r->batch, r->head, r->query), RDK_F32, 0,
                   rdk_attention_lse(r->M, r->l));
@@ -608,7 +591,7 @@ static void write_other_weights(const walk *w, const rdk_row *r) {
     char *to = weights_of(w, r);
     rdk_query q = rdk_attention_query(w->d, r->batch, r->head, r->query);
     if (has_plain_weights(r))
-        fill(to + r->visible * 4, w->d->kv_len - r->visible, 0);
+        f32x16_fill(to, RDK_F32, r->visible, w->d->kv_len, 0);
     else
         rdk_attention_weights_scalar(&q, r->M, r->l, r->cold, to, w->d->kv_len);
 }
@@ -632,8 +615,9 @@ static ahead after(const walk *w, const unit *units, int count, int i, const blo
     int64_t n = least(another ? b->hi - b->lo : RDK_BLOCK, w->d->kv_len - first);
     if (n > 0)
         return (ahead){keys_from(w, u->k, first, n), values_from(w, u->v, first, n)};
+    const unit *last = &units[count - 1];
     n = least(RDK_BLOCK, w->d->kv_len);
-    return (ahead){keys_from(w, u->next_k, 0, n), values_from(w, u->next_v, 0, n)};
+    return (ahead){keys_from(w, last->next_k, 0, n), values_from(w, last->next_v, 0, n)};
 }
 
 static int64_t most_visible(const walk *w, const unit *u) {

@@ -8,8 +8,7 @@
 #include "kernels/attention/tile.h"
 
 enum {
-    FEW = 4, /* queries at most */
-    FEW_VECTOR = 8,
+    FEW = 4,       /* queries at most */
     FEW_KEYS = 16, /* at once, in two vectors: one chain of sums waits while the other goes on */
     FEW_WIDTH = TILE_LANES, /* of a group of so few */
     FEW_LINES = 4,          /* fetched for every four columns, as many as are read */
@@ -35,17 +34,6 @@ RDK_INLINE void turn_8_keys(__m256 m[4], const char *key, int64_t step, bool who
     m[3] = _mm256_shuffle_ps(b, e, 0xee);
 }
 
-/* Sixteen keys, and queries side by side: q[c * FEW_WIDTH + r]. */
-typedef struct few {
-    const char *key;
-    int64_t key_step; /* bytes */
-    const float *q;
-    int64_t d;
-    float *c; /* [key][FEW_WIDTH]; of each row eight floats are written */
-    stream *fetch;
-    float *check; /* a vector that all scores are added to: NaN if one is */
-} few;
-
 /* Elements 0 ... n - 1, n being 4 or 1, of all keys times those of all queries. */
 RDK_INLINE void few_step(__m256 sum[2][FEW], const char *key, int64_t step, const float *q,
                          const int n, const int rows) {
@@ -63,7 +51,7 @@ RDK_INLINE void few_step(__m256 sum[2][FEW], const char *key, int64_t step, cons
     }
 }
 
-/* Up to RDK_PIECE elements; moves on. */
+/* Up to RDK_PIECE elements; moves on. q[c * FEW_WIDTH + r] is element c of query r. */
 RDK_INLINE void few_piece(__m256 sum[2][FEW], const char **at, int64_t step, const float **q,
                           int64_t left, stream *fetch, const int rows) {
     stream s = *fetch;
@@ -120,6 +108,6 @@ static void few_4(const few *f) {
     few_body(f, 4);
 }
 
-static void (*const FEW_OF[FEW + 1])(const few *) = {NULL, few_1, few_2, few_3, few_4};
+static few_function *const FEW_OF[FEW + 1] = {NULL, few_1, few_2, few_3, few_4};
 
 #endif

@@ -61,4 +61,20 @@ typedef struct tile {
 
 typedef void tile_function(const tile *t);
 
+enum { RDK_FEW_CHECK = 8 };
+
+/* The scores of FEW_KEYS keys for up to FEW queries, where an ISA has something better for them than a tile
+ * with most of its columns empty. */
+typedef struct few {
+    const char *key;
+    int64_t key_step; /* bytes */
+    const float *q;   /* side by side, as wide as the group */
+    int64_t d;
+    float *c; /* [key][width of the group]; of each row eight floats are written */
+    stream *fetch;
+    float *check; /* RDK_FEW_CHECK floats that all scores are added to: NaN if one is */
+} few;
+
+typedef void few_function(const few *f);
+
 #endif

@@ -53,6 +53,13 @@ RDK_INLINE tile_vec tile_fma(tile_vec x, tile_vec y, tile_vec z) {
     return _mm256_fmadd_ps(x, y, z);
 }
 
+/* gcc moves no loads on x86, and a pin would be in its way. */
+#if defined(__clang__) && !defined(RDK_EMULATED)
+#define TILE_PIN(v) __asm__ volatile("" : "+v"(v))
+#else
+#define TILE_PIN(v) (void)(v)
+#endif
+
 #include "kernels/attention/few_x86.h"
 #include "kernels/attention/tile_body.h"
 

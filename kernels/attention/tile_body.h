@@ -2,50 +2,57 @@
  *
  *     TILE_LANES                floats of a vector
  *     tile_vec, tile_zero(), tile_load(), tile_store(), tile_splat(), tile_add(), tile_mul(), tile_fma()
+ *     TILE_PIN(v)               nothing, or what holds an fma in its place, for compilers that would move the
+ *                               loads of many rows ahead and run out of registers
  *
  * Nothing here is left to the optimiser's unrolling: the sums are no array but the fields of a struct, one after
  * the other by the lists below, and what lies outside a tile's rows and vectors falls away as a constant
  * condition. So they are registers with every compiler, at every level but -O0. */
 
 /* All places of tiles with 24 sums at most: row r, vector i. By rows; by vectors. */
-#define TILE_BY_ROWS(X)                                                                            \
-    X(0, 0)                                                                                        \
-    X(0, 1)                                                                                        \
-    X(0, 2)                                                                                        \
-    X(0, 3) X(0, 4) X(0, 5) X(0, 6) X(0, 7) X(0, 8) X(0, 9) X(0, 10) X(0, 11) X(0, 12) X(0, 13)    \
-        X(0, 14) X(0, 15) X(1, 0) X(1, 1) X(1, 2) X(1, 3) X(1, 4) X(1, 5) X(1, 6) X(1, 7) X(1, 8)  \
-            X(1, 9) X(1, 10) X(1, 11) X(2, 0) X(2, 1) X(2, 2) X(2, 3) X(2, 4) X(2, 5) X(2, 6)      \
-                X(2, 7) X(3, 0) X(3, 1) X(3, 2) X(3, 3) X(3, 4) X(3, 5) X(4, 0) X(4, 1) X(4, 2)    \
-                    X(4, 3) X(5, 0) X(5, 1) X(5, 2) X(5, 3) X(6, 0) X(6, 1) X(6, 2) X(7, 0)        \
-                        X(7, 1) X(7, 2) X(8, 0) X(8, 1) X(9, 0) X(9, 1) X(10, 0) X(10, 1) X(11, 0) \
-                            X(11, 1)
-#define TILE_BY_VECTORS(X)                                                                         \
-    X(0, 0)                                                                                        \
-    X(1, 0)                                                                                        \
-    X(2, 0)                                                                                        \
-    X(3, 0) X(4, 0) X(5, 0) X(6, 0) X(7, 0) X(8, 0) X(9, 0) X(10, 0) X(11, 0) X(0, 1) X(1, 1)      \
-        X(2, 1) X(3, 1) X(4, 1) X(5, 1) X(6, 1) X(7, 1) X(8, 1) X(9, 1) X(10, 1) X(11, 1) X(0, 2)  \
-            X(1, 2) X(2, 2) X(3, 2) X(4, 2) X(5, 2) X(6, 2) X(7, 2) X(0, 3) X(1, 3) X(2, 3)        \
-                X(3, 3) X(4, 3) X(5, 3) X(0, 4) X(1, 4) X(2, 4) X(3, 4) X(0, 5) X(1, 5) X(2, 5)    \
-                    X(3, 5) X(0, 6) X(1, 6) X(2, 6) X(0, 7) X(1, 7) X(2, 7) X(0, 8) X(1, 8)        \
-                        X(0, 9) X(1, 9) X(0, 10) X(1, 10) X(0, 11) X(1, 11) X(0, 12) X(0, 13)      \
-                            X(0, 14) X(0, 15)
+/* clang-format off */
+#define TILE_BY_ROWS(X) \
+    X(0, 0) X(0, 1) X(0, 2) X(0, 3) X(0, 4) X(0, 5) X(0, 6) X(0, 7) X(0, 8) X(0, 9) X(0, 10) \
+      X(0, 11) X(0, 12) X(0, 13) X(0, 14) X(0, 15) \
+    X(1, 0) X(1, 1) X(1, 2) X(1, 3) X(1, 4) X(1, 5) X(1, 6) X(1, 7) X(1, 8) X(1, 9) X(1, 10) \
+      X(1, 11) \
+    X(2, 0) X(2, 1) X(2, 2) X(2, 3) X(2, 4) X(2, 5) X(2, 6) X(2, 7) \
+    X(3, 0) X(3, 1) X(3, 2) X(3, 3) X(3, 4) X(3, 5) \
+    X(4, 0) X(4, 1) X(4, 2) X(4, 3) \
+    X(5, 0) X(5, 1) X(5, 2) X(5, 3) \
+    X(6, 0) X(6, 1) X(6, 2) \
+    X(7, 0) X(7, 1) X(7, 2) \
+    X(8, 0) X(8, 1) \
+    X(9, 0) X(9, 1) \
+    X(10, 0) X(10, 1) \
+    X(11, 0) X(11, 1)
+
+#define TILE_BY_VECTORS(X) \
+    X(0, 0) X(1, 0) X(2, 0) X(3, 0) X(4, 0) X(5, 0) X(6, 0) X(7, 0) X(8, 0) X(9, 0) X(10, 0) \
+      X(11, 0) \
+    X(0, 1) X(1, 1) X(2, 1) X(3, 1) X(4, 1) X(5, 1) X(6, 1) X(7, 1) X(8, 1) X(9, 1) X(10, 1) \
+      X(11, 1) \
+    X(0, 2) X(1, 2) X(2, 2) X(3, 2) X(4, 2) X(5, 2) X(6, 2) X(7, 2) \
+    X(0, 3) X(1, 3) X(2, 3) X(3, 3) X(4, 3) X(5, 3) \
+    X(0, 4) X(1, 4) X(2, 4) X(3, 4) \
+    X(0, 5) X(1, 5) X(2, 5) X(3, 5) \
+    X(0, 6) X(1, 6) X(2, 6) \
+    X(0, 7) X(1, 7) X(2, 7) \
+    X(0, 8) X(1, 8) \
+    X(0, 9) X(1, 9) \
+    X(0, 10) X(1, 10) \
+    X(0, 11) X(1, 11) \
+    X(0, 12) \
+    X(0, 13) \
+    X(0, 14) \
+    X(0, 15)
+/* clang-format on */
 
 typedef struct tile_sums {
 #define TILE_FIELD(r, i) tile_vec s##r##_##i;
     TILE_BY_ROWS(TILE_FIELD)
 #undef TILE_FIELD
 } tile_sums;
-
-/* Holds an fma in its place: compilers that move the loads of many rows ahead run out of registers. gcc does
- * not on x86, and there a pin is in its way. */
-#if defined(RDK_EMULATED) || (defined(__x86_64__) && !defined(__clang__))
-#define TILE_PIN(v) (void)(v)
-#elif defined(__aarch64__)
-#define TILE_PIN(v) __asm__ volatile("" : "+w"(v))
-#else
-#define TILE_PIN(v) __asm__ volatile("" : "+v"(v))
-#endif
 
 /* Before the loop over steps; clang does not unroll a loop with pins in it, and says so. */
 #ifdef __clang__
@@ -60,11 +67,13 @@ RDK_INLINE void tile_step_tall(tile_sums *sums, const char *a, int64_t a_row, co
     tile_vec x, b0 = tile_zero(), b1 = b0, b2 = b0, b3 = b0, b4 = b0, b5 = b0;
 #define TILE_HOLD(i)                                                                               \
     if (i < vectors)                                                                               \
-        b##i = tile_load(b + i * TILE_LANES * 4);
-    TILE_HOLD(0)
-    TILE_HOLD(1)
-    TILE_HOLD(2)
-    TILE_HOLD(3) TILE_HOLD(4) TILE_HOLD(5)
+    b##i = tile_load(b + i * TILE_LANES * 4)
+    TILE_HOLD(0);
+    TILE_HOLD(1);
+    TILE_HOLD(2);
+    TILE_HOLD(3);
+    TILE_HOLD(4);
+    TILE_HOLD(5);
 #undef TILE_HOLD
 #define TILE_PICK(i) (i == 0 ? b0 : i == 1 ? b1 : i == 2 ? b2 : i == 3 ? b3 : i == 4 ? b4 : b5)
 #define TILE_ADD(r, i)                                                                             \
@@ -74,7 +83,7 @@ RDK_INLINE void tile_step_tall(tile_sums *sums, const char *a, int64_t a_row, co
         sums->s##r##_##i = tile_fma(x, TILE_PICK(i), sums->s##r##_##i);                            \
         TILE_PIN(sums->s##r##_##i);                                                                \
     }
-        TILE_BY_ROWS(TILE_ADD)
+    TILE_BY_ROWS(TILE_ADD);
 #undef TILE_ADD
 #undef TILE_PICK
 }
@@ -85,11 +94,13 @@ RDK_INLINE void tile_step_wide(tile_sums *sums, const char *a, int64_t a_row, co
     tile_vec x, a0 = tile_zero(), a1 = a0, a2 = a0, a3 = a0, a4 = a0, a5 = a0;
 #define TILE_HOLD(r)                                                                               \
     if (r < rows)                                                                                  \
-        a##r = tile_splat(a + r * a_row);
-    TILE_HOLD(0)
-    TILE_HOLD(1)
-    TILE_HOLD(2)
-    TILE_HOLD(3) TILE_HOLD(4) TILE_HOLD(5)
+    a##r = tile_splat(a + r * a_row)
+    TILE_HOLD(0);
+    TILE_HOLD(1);
+    TILE_HOLD(2);
+    TILE_HOLD(3);
+    TILE_HOLD(4);
+    TILE_HOLD(5);
 #undef TILE_HOLD
 #define TILE_PICK(r) (r == 0 ? a0 : r == 1 ? a1 : r == 2 ? a2 : r == 3 ? a3 : r == 4 ? a4 : a5)
 #define TILE_ADD(r, i)                                                                             \
@@ -99,7 +110,7 @@ RDK_INLINE void tile_step_wide(tile_sums *sums, const char *a, int64_t a_row, co
         sums->s##r##_##i = tile_fma(TILE_PICK(r), x, sums->s##r##_##i);                            \
         TILE_PIN(sums->s##r##_##i);                                                                \
     }
-        TILE_BY_VECTORS(TILE_ADD)
+    TILE_BY_VECTORS(TILE_ADD);
 #undef TILE_ADD
 #undef TILE_PICK
 }
@@ -115,7 +126,7 @@ RDK_INLINE void tile_step(tile_sums *sums, const char *a, int64_t a_row, const c
 
 RDK_INLINE void tile_clear(tile_sums *sums) {
 #define TILE_CLEAR(r, i) sums->s##r##_##i = tile_zero();
-    TILE_BY_ROWS(TILE_CLEAR)
+    TILE_BY_ROWS(TILE_CLEAR);
 #undef TILE_CLEAR
 }
 
@@ -126,7 +137,7 @@ RDK_INLINE void tile_begin(const tile *t, const float *c, tile_sums *sums, const
     if (r < rows && i < vectors)                                                                   \
         sums->s##r##_##i =                                                                         \
             tile_mul(tile_load(c + r * t->c_row + i * TILE_LANES), tile_splat(t->shrink + r));
-    TILE_BY_ROWS(TILE_LOAD)
+    TILE_BY_ROWS(TILE_LOAD);
 #undef TILE_LOAD
 }
 
@@ -136,7 +147,7 @@ RDK_INLINE void tile_join(const tile *t, const float *c, tile_sums *sums, const 
 #define TILE_JOIN(r, i)                                                                            \
     if (r < rows && i < vectors)                                                                   \
         sums->s##r##_##i = tile_add(tile_load(c + r * t->c_row + i * TILE_LANES), sums->s##r##_##i);
-    TILE_BY_ROWS(TILE_JOIN)
+    TILE_BY_ROWS(TILE_JOIN);
 #undef TILE_JOIN
 }
 
@@ -145,7 +156,7 @@ RDK_INLINE void tile_put(const tile *t, float *c, tile_sums *sums, const int row
 #define TILE_STORE(r, i)                                                                           \
     if (r < rows && i < vectors)                                                                   \
         tile_store(c + r * t->c_row + i * TILE_LANES, sums->s##r##_##i);
-    TILE_BY_ROWS(TILE_STORE)
+    TILE_BY_ROWS(TILE_STORE);
 #undef TILE_STORE
 }
 
@@ -155,7 +166,7 @@ RDK_INLINE void tile_check(float *check, tile_sums *sums, const int rows, const 
 #define TILE_CHECK(r, i)                                                                           \
     if (r < rows && i < vectors)                                                                   \
         all = tile_add(all, sums->s##r##_##i);
-    TILE_BY_ROWS(TILE_CHECK)
+    TILE_BY_ROWS(TILE_CHECK);
 #undef TILE_CHECK
     tile_store(check, all);
 }

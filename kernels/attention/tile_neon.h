@@ -53,6 +53,16 @@ RDK_INLINE tile_vec tile_fma(tile_vec x, tile_vec y, tile_vec z) {
     return vfmaq_f32(z, x, y);
 }
 
+#ifndef RDK_EMULATED
+#define TILE_PIN(v) __asm__ volatile("" : "+w"(v))
+#else
+#define TILE_PIN(v) (void)(v)
+#endif
+
+/* Tiles serve for very few queries, too. */
+enum { FEW = 0, FEW_KEYS = 1 };
+static few_function *const FEW_OF[FEW + 1] = {NULL};
+
 #include "kernels/attention/tile_body.h"
 
 TILE(1, 2)

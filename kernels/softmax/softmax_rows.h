@@ -450,16 +450,6 @@ static void log_weights(const row *r, kind k, rdk_type y_type, double log2_l) {
     }
 }
 
-/* Columns from .. to of y are all v. */
-static void fill(char *y, rdk_type type, int64_t from, int64_t to, float v) {
-    int size = rdk_type_size(type);
-    f32x16 whole = f32x16_set1(v);
-    for (; from + RDK_LANES <= to; from += RDK_LANES)
-        f32x16_store_as(y + from * size, type, whole);
-    if (from < to)
-        f32x16_store_first_as(y + from * size, type, whole, (int)(to - from));
-}
-
 /* l is no NaN here: rows that hold one went to the reference. */
 static void write_lse(const rdk_softmax_desc *d, const row *r) {
     float lse = r->l > 0 ? (float)((r->M + rdk_log2(r->l)) * RDK_LN2) : -INFINITY;
@@ -469,7 +459,7 @@ static void write_lse(const rdk_softmax_desc *d, const row *r) {
 static void write_visible(const rdk_softmax_desc *d, const row *r, float nothing) {
     kind k = {d->x_type, d->bias_type, d->bias != NULL, false};
     if (r->l == 0)
-        fill(r->y, d->y_type, 0, r->visible, nothing);
+        f32x16_fill(r->y, d->y_type, 0, r->visible, nothing);
     else if (d->mode == RDK_LOG_SOFTMAX)
         log_weights(r, k, d->y_type, rdk_log2(r->l));
     else if (r->keep)
@@ -487,7 +477,7 @@ static void write_row(const rdk_softmax_desc *d, const row *r, bool visible_is_w
     if (!visible_is_written)
         write_visible(d, r, nothing);
     if (r->visible < d->cols)
-        fill(r->y, d->y_type, r->visible, d->cols, nothing);
+        f32x16_fill(r->y, d->y_type, r->visible, d->cols, nothing);
 }
 
 /* Writes the rows of a group and looks at those of the next, in pairs where normalise_and_max() can. */

@@ -62,4 +62,14 @@ RDK_INLINE void f32x16_store_first_as(char *p, rdk_type type, f32x16 v, int n) {
     rdk_copy_few(p, whole, n * (type == RDK_F32 ? 4 : 2));
 }
 
+/* Elements from .. to of y become v. */
+RDK_INLINE void f32x16_fill(char *y, rdk_type type, int64_t from, int64_t to, float v) {
+    int size = type == RDK_F32 ? 4 : 2;
+    f32x16 whole = f32x16_set1(v);
+    for (; from + 16 <= to; from += 16)
+        f32x16_store_as(y + from * size, type, whole);
+    if (from < to)
+        f32x16_store_first_as(y + from * size, type, whole, (int)(to - from));
+}
+
 #endif
