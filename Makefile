@@ -6,7 +6,7 @@ RELEASE = --buildtype=release -Dtests=disabled -Dbench=disabled
 .NOTPARALLEL:
 # ninja would look for a jobserver that it cannot reach through meson.
 unexport MAKEFLAGS
-.PHONY: all test bench tables format clean help
+.PHONY: all test lab bench tables format clean help
 
 all: ## build the library in build/release (the default)
 	@tools/setup.sh build
@@ -15,6 +15,9 @@ all: ## build the library in build/release (the default)
 test: ## run the whole test matrix
 	@tools/setup.sh test
 	@tools/test.sh
+
+lab: ## run everything on CPUs this machine is not (LEG=name: one leg; LEG=ci: all, trimmed)
+	@tools/lab.sh $(LEG)
 
 bench: ## run the benchmarks
 	@tools/setup.sh bench

@@ -1,0 +1,39 @@
+#!/bin/sh
+# Runs the library on CPUs that this machine is not, and under tools that look inside:
+#
+#   tools/lab.sh            every leg
+#   tools/lab.sh LEG...     these
+#   tools/lab.sh ci         every leg, trimmed to what fits beside the tests
+#
+# A leg is tools/lab/LEG.sh. It installs what it needs, runs, and notes rows of the table that is printed at
+# the end and left in build/lab/report.md. The last line is `N passed, N failed, N skipped`; the exit code is
+# 1 if anything failed, or nothing passed. What cannot run here is skipped, with the reason.
+set -eu
+
+legs="qemu-neon"
+
+cd "$(dirname "$0")/.."
+LAB_SIZE=full
+[ "${1:-}" != ci ] || { LAB_SIZE=ci && shift; }
+export LAB_SIZE
+for leg in "$@"; do
+    [ -f "tools/lab/$leg.sh" ] ||
+        { echo "lab.sh: no leg \"$leg\"; there are: $legs" >&2; exit 2; }
+done
+# shellcheck disable=SC2086 # a list of words
+[ $# -gt 0 ] || set -- $legs
+
+tools/setup.sh test
+. "${RDK_DEPS_DIR:-build/deps}/env"
+for leg in "$@"; do
+    printf '%-20s' "$leg"
+    rm -rf "build/lab/$leg"
+    mkdir -p "build/lab/$leg"
+    start=$(date +%s)
+    # A leg that ends badly has failed, whatever it noted before.
+    sh "tools/lab/$leg.sh" > "build/lab/$leg/log" 2>&1 < /dev/null ||
+        "$PYTHON" tools/lab/report.py note "$leg" --what "the leg itself" --failed 1 \
+            --note "ended with exit code $?; see build/lab/$leg/log"
+    echo "$(($(date +%s) - start)) s"
+done
+exec "$PYTHON" tools/lab/report.py table "$@"

@@ -1,0 +1,41 @@
+# What the legs share; read by each leg's script, which runs in the project's root.
+#
+#   $leg        its name
+#   $dir        build/lab/LEG, for its files; empty when it begins
+#   $LAB_SIZE   full or ci
+set -eu
+leg=$(basename "$0" .sh)
+dir=build/lab/$leg
+: "${LAB_SIZE:=full}"
+. "${RDK_DEPS_DIR:-build/deps}/env"
+
+# note WHAT [OPTION...]: adds a row to the table; report.py tells the options.
+note() {
+    what=$1
+    shift
+    "$PYTHON" tools/lab/report.py note "$leg" --what "$what" "$@"
+}
+
+# skip WHAT REASON: this did not run.
+skip() {
+    note "$1" --skipped 1 --note "$2"
+}
+
+# need PART...: has tools/setup.sh install what the leg needs. Without it the whole leg is skipped.
+need() {
+    reason=$(tools/setup.sh "$@" 2>&1) && return 0
+    echo "$reason"
+    skip "all of it" "$(printf '%s' "$reason" | tr '\n' ' ' | cut -c 1-200)"
+    exit 0
+}
+
+# sized FULL CI: whichever is for this size.
+sized() {
+    [ "$LAB_SIZE" = ci ] && echo "$2" || echo "$1"
+}
+
+# variant NAME WHAT BY: builds and tests a variant of tools/test.sh, and adds its row.
+variant() {
+    tools/test.sh "$1" || true
+    note "$2" --by "$3" --variant "$1"
+}

@@ -1,0 +1,7 @@
+# NEON as real instructions: the whole suite under qemu-aarch64, built by gcc and by clang.
+. tools/lab/lib.sh
+RDK_CASES=$(sized 100000 20000)
+export RDK_CASES
+for compiler in gcc clang; do
+    variant "aarch64-$compiler" "$compiler, all suites" "qemu-aarch64 -cpu max"
+done
