@@ -150,15 +150,16 @@ static bool score_group(const walk *w, const unit *u, const block *b, const grou
     return isnan(sum);
 }
 
-/* The same for very few queries and sixteen keys or more. The last sixteen may come twice in part. */
+/* The same for very few queries, and keys enough. The last keys may come twice in part. */
 static bool score_few(const walk *w, const unit *u, const block *b, const group *g, stream *next) {
     float check[RDK_FEW_CHECK] = {0}, sum = 0;
+    int at_once = FEW_KEYS_OF[g->count];
     few f = {.key_step = w->d->k.row_stride * 4, .d = w->d->d_qk};
     f.q = w->q + g->first * w->d->d_qk;
     f.fetch = next;
     f.check = check;
-    for (int lane = b->lo; lane < g->hi; lane += FEW_KEYS) {
-        int first = (int)least(lane, g->hi - FEW_KEYS);
+    for (int lane = b->lo; lane < g->hi; lane += at_once) {
+        int first = (int)least(lane, g->hi - at_once);
         f.key = key_at(w, u, b->base + first);
         f.c = scores_of(w, g, first);
         FEW_OF[g->count](&f);
@@ -416,7 +417,7 @@ static void attend(const walk *w, const unit *u, block b, ahead next) {
         if (packs && !packed)
             pack_values(w, u, &b, 0);
         packed = packs;
-        bool very_few = g.count <= FEW && g.hi - b.lo >= FEW_KEYS;
+        bool very_few = g.count <= FEW && g.hi - b.lo >= FEW_KEYS_OF[g.count];
         if ((very_few ? score_few : score_group)(w, u, &b, &g, &next.keys))
             note_nan(w, &b, &g);
         if (b.lo % RDK_LANES || g.hi % RDK_LANES || g.ends[0] < g.hi) {

@@ -8,104 +8,189 @@
 #include "kernels/attention/tile.h"
 
 enum {
-    FEW = 4,       /* queries at most */
-    FEW_KEYS = 16, /* at once, in two vectors: one chain of sums waits while the other goes on */
+    FEW = 4,                /* queries at most */
     FEW_WIDTH = TILE_LANES, /* of a group of so few */
-    FEW_LINES = 4,          /* fetched for every four columns, as many as are read */
+    FEW_MOST_KEYS = 32,     /* at once */
 };
 
-/* Elements 0 ... 3 of eight keys, in one vector for each element. */
+/* Keys at once, by queries. An fma waits four cycles for the one before in its chain and two begin in each cycle,
+ * so eight chains should be in flight. */
+static const int FEW_KEYS_OF[FEW + 1] = {0, 32, 32, 16, 16};
+
+/* Transposes four rows of four in both halves. */
+RDK_INLINE void turn_4x4(__m256 m[4], const __m256 p[4]) {
+    __m256 a = _mm256_unpacklo_ps(p[0], p[1]), b = _mm256_unpackhi_ps(p[0], p[1]);
+    __m256 c = _mm256_unpacklo_ps(p[2], p[3]), d = _mm256_unpackhi_ps(p[2], p[3]);
+    m[0] = _mm256_shuffle_ps(a, c, 0x44);
+    m[1] = _mm256_shuffle_ps(a, c, 0xee);
+    m[2] = _mm256_shuffle_ps(b, d, 0x44);
+    m[3] = _mm256_shuffle_ps(b, d, 0xee);
+}
+
+/* n keys on. The compiler is not to know it: it would keep a pointer for each key, and have no registers for them. */
+RDK_INLINE const char *keys_on(const char *key, int64_t step, const int n) {
+    key += n * step;
+    __asm__("" : "+r"(key));
+    return key;
+}
+
+/* Elements 0 ... 3 of eight keys, in one vector for each element; or element 0 alone. */
 RDK_INLINE void turn_8_keys(__m256 m[4], const char *key, int64_t step, bool whole) {
     const __m128i one = _mm_setr_epi32(-1, 0, 0, 0);
+    const char *above = keys_on(key, step, 4);
     __m256 p[4];
     RDK_UNROLL
     for (int i = 0; i < 4; i++) {
         const float *low = (const float *)(const void *)(key + i * step);
-        const float *high = (const float *)(const void *)(key + (i + 4) * step);
+        const float *high = (const float *)(const void *)(above + i * step);
         p[i] = whole ? _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(low)),
                                             _mm_loadu_ps(high), 1)
                      : _mm256_set_m128(_mm_maskload_ps(high, one), _mm_maskload_ps(low, one));
+        TILE_PIN(p[i]);
     }
-    __m256 a = _mm256_unpacklo_ps(p[0], p[1]), b = _mm256_unpackhi_ps(p[0], p[1]);
-    __m256 d = _mm256_unpacklo_ps(p[2], p[3]), e = _mm256_unpackhi_ps(p[2], p[3]);
-    m[0] = _mm256_shuffle_ps(a, d, 0x44);
-    m[1] = _mm256_shuffle_ps(a, d, 0xee);
-    m[2] = _mm256_shuffle_ps(b, e, 0x44);
-    m[3] = _mm256_shuffle_ps(b, e, 0xee);
+    turn_4x4(m, p);
 }
 
-/* Elements 0 ... n - 1, n being 4 or 1, of all keys times those of all queries. */
-RDK_INLINE void few_step(__m256 sum[2][FEW], const char *key, int64_t step, const float *q,
-                         const int n, const int rows) {
-    __m256 m[2][4];
-    turn_8_keys(m[0], key, step, n == 4);
-    turn_8_keys(m[1], key + 8 * step, step, n == 4);
-    RDK_UNROLL
-    for (int i = 0; i < n; i++) {
-        RDK_UNROLL
-        for (int r = 0; r < rows; r++) {
-            __m256 x = _mm256_broadcast_ss(q + i * FEW_WIDTH + r);
-            sum[0][r] = _mm256_fmadd_ps(x, m[0][i], sum[0][r]);
-            sum[1][r] = _mm256_fmadd_ps(x, m[1][i], sum[1][r]);
-        }
+/* The places of the sums: sixteen keys t, query r; each has two vectors of eight keys. As in tile_body.h they are
+ * fields, so that every compiler keeps them in registers. */
+/* clang-format off */
+#define FEW_PLACES(X) X(0, 0) X(0, 1) X(0, 2) X(0, 3) X(1, 0) X(1, 1)
+/* clang-format on */
+
+typedef struct few_sums {
+#define FEW_FIELD(t, r) __m256 low##t##_##r, high##t##_##r;
+    FEW_PLACES(FEW_FIELD)
+#undef FEW_FIELD
+} few_sums;
+
+/* One element of sixteen keys times that of all queries. */
+RDK_INLINE void few_column(few_sums *sums, __m256 low, __m256 high, const float *q,
+                           const int sixteen, const int rows) {
+    __m256 x;
+#define FEW_ADD(t, r)                                                                              \
+    if (t == sixteen && r < rows) {                                                                \
+        x = _mm256_broadcast_ss(q + r);                                                            \
+        sums->low##t##_##r = _mm256_fmadd_ps(x, low, sums->low##t##_##r);                          \
+        sums->high##t##_##r = _mm256_fmadd_ps(x, high, sums->high##t##_##r);                       \
+        TILE_PIN(sums->low##t##_##r);                                                              \
+        TILE_PIN(sums->high##t##_##r);                                                             \
     }
+    FEW_PLACES(FEW_ADD)
+#undef FEW_ADD
+}
+
+/* Keeps vectors in memory until they are needed: for four queries sixteen registers are too few, and a compiler
+ * would put a sum there, whose chain then waits for it. */
+#define FEW_SET_ASIDE(v) __asm__ volatile("" : "+m"(v))
+
+/* Elements 0 ... n - 1, n being 4 or 1, of sixteen keys times those of all queries. */
+RDK_INLINE void few_step(few_sums *sums, const char *key, int64_t step, const float *q, const int n,
+                         const int sixteen, const int rows) {
+    __m256 low[4], high[4], later[2];
+    const bool crowded = n == 4 && rows == 4;
+    turn_8_keys(low, key, step, n == 4);
+    if (crowded) {
+        later[0] = low[2];
+        later[1] = low[3];
+        FEW_SET_ASIDE(later);
+    }
+    turn_8_keys(high, keys_on(key, step, 8), step, n == 4);
+    few_column(sums, low[0], high[0], q, sixteen, rows);
+    if (n == 1)
+        return;
+    few_column(sums, low[1], high[1], q + FEW_WIDTH, sixteen, rows);
+    few_column(sums, crowded ? later[0] : low[2], high[2], q + 2 * FEW_WIDTH, sixteen, rows);
+    few_column(sums, crowded ? later[1] : low[3], high[3], q + 3 * FEW_WIDTH, sixteen, rows);
+}
+
+/* The same for all keys. */
+RDK_INLINE void few_steps(few_sums *sums, const char *key, int64_t step, const float *q,
+                          const int n, const int rows, const int sixteens) {
+    few_step(sums, key, step, q, n, 0, rows);
+    if (sixteens == 2)
+        few_step(sums, keys_on(key, step, 16), step, q, n, 1, rows);
 }
 
 /* Up to RDK_PIECE elements; moves on. q[c * FEW_WIDTH + r] is element c of query r. */
-RDK_INLINE void few_piece(__m256 sum[2][FEW], const char **at, int64_t step, const float **q,
-                          int64_t left, stream *fetch, const int rows) {
+RDK_INLINE void few_piece(few_sums *sums, const char **at, int64_t step, const float **q,
+                          int64_t left, stream *fetch, const int rows, const int sixteens) {
     stream s = *fetch;
-    RDK_UNROLL
-    for (int r = 0; r < rows; r++)
-        sum[0][r] = sum[1][r] = _mm256_setzero_ps();
+#define FEW_CLEAR(t, r) sums->low##t##_##r = sums->high##t##_##r = _mm256_setzero_ps();
+    FEW_PLACES(FEW_CLEAR)
+#undef FEW_CLEAR
     for (; left >= 4; left -= 4, *at += 16, *q += 4 * FEW_WIDTH) {
-        few_step(sum, *at, step, *q, 4, rows);
-        stream_fetch(&s, FEW_LINES);
+        few_steps(sums, *at, step, *q, 4, rows, sixteens);
+        stream_fetch(&s, 4 * sixteens); /* as many as are read */
     }
     for (; left > 0; left--, *at += 4, *q += FEW_WIDTH)
-        few_step(sum, *at, step, *q, 1, rows);
+        few_steps(sums, *at, step, *q, 1, rows, sixteens);
     *fetch = s;
 }
 
-RDK_INLINE void few_body(const few *f, const int rows) {
-    float scores[FEW][FEW_KEYS] = {{0}};
-    __m256 sum[2][FEW] = {{_mm256_setzero_ps()}}, all = _mm256_loadu_ps(f->check);
+/* The scores of eight keys, by query, to rows of eight by key. */
+RDK_INLINE void few_put(float *c, const float *scores, const int rows) {
+    __m256 p[4], m[4];
+    RDK_UNROLL
+    for (int r = 0; r < 4; r++)
+        p[r] = r < rows ? _mm256_loadu_ps(scores + r * FEW_MOST_KEYS) : _mm256_setzero_ps();
+    turn_4x4(m, p);
+    RDK_UNROLL
+    for (int i = 0; i < 4; i++) {
+        _mm256_storeu_ps(c + i * FEW_WIDTH, _mm256_permute2f128_ps(m[i], m[i], 0x80));
+        _mm256_storeu_ps(c + (i + 4) * FEW_WIDTH, _mm256_permute2f128_ps(m[i], m[i], 0x81));
+    }
+}
+
+RDK_INLINE void few_body(const few *f, const int rows, const int sixteens) {
+    float scores[FEW][FEW_MOST_KEYS];
+    few_sums sums;
+    __m256 all = _mm256_loadu_ps(f->check);
     const char *key = f->key;
     const float *q = f->q;
-    for (int64_t left = f->d; left > 0; left -= RDK_PIECE) {
-        few_piece(sum, &key, f->key_step, &q, left < RDK_PIECE ? left : RDK_PIECE, f->fetch, rows);
-        RDK_UNROLL
-        for (int r = 0; r < rows; r++) {
-            RDK_UNROLL
-            for (int g = 0; g < 2; g++) {
-                sum[g][r] = _mm256_add_ps(_mm256_loadu_ps(scores[r] + 8 * g), sum[g][r]);
-                _mm256_storeu_ps(scores[r] + 8 * g, sum[g][r]);
-            }
-        }
-    }
+    int64_t left = f->d;
     RDK_UNROLL
-    for (int r = 0; r < rows; r++)
-        all = _mm256_add_ps(all, _mm256_add_ps(sum[0][r], sum[1][r]));
+    for (int i = 0; i < 2 * rows * sixteens; i++)
+        _mm256_storeu_ps(scores[i % rows] + i / rows * 8, _mm256_setzero_ps());
+    do {
+        few_piece(&sums, &key, f->key_step, &q, left < RDK_PIECE ? left : RDK_PIECE, f->fetch, rows,
+                  sixteens);
+#define FEW_JOIN(t, r)                                                                             \
+    if (t < sixteens && r < rows) {                                                                \
+        float *at = scores[r] + 16 * t;                                                            \
+        sums.low##t##_##r = _mm256_add_ps(_mm256_loadu_ps(at), sums.low##t##_##r);                 \
+        sums.high##t##_##r = _mm256_add_ps(_mm256_loadu_ps(at + 8), sums.high##t##_##r);           \
+        _mm256_storeu_ps(at, sums.low##t##_##r);                                                   \
+        _mm256_storeu_ps(at + 8, sums.high##t##_##r);                                              \
+    }
+        FEW_PLACES(FEW_JOIN)
+#undef FEW_JOIN
+        left -= RDK_PIECE;
+    } while (left > 0);
+#define FEW_CHECK(t, r)                                                                            \
+    if (t < sixteens && r < rows)                                                                  \
+        all = _mm256_add_ps(all, _mm256_add_ps(sums.low##t##_##r, sums.high##t##_##r));
+    FEW_PLACES(FEW_CHECK)
+#undef FEW_CHECK
     _mm256_storeu_ps(f->check, all);
-    for (int i = 0; i < FEW_KEYS; i++)
-        for (int r = 0; r < 8; r++)
-            f->c[i * FEW_WIDTH + r] = r < rows ? scores[r][i] : 0;
+    RDK_UNROLL
+    for (int i = 0; i < 2 * sixteens; i++)
+        few_put(f->c + 8 * i * FEW_WIDTH, scores[0] + 8 * i, rows);
 }
 
 static void few_1(const few *f) {
-    few_body(f, 1);
+    few_body(f, 1, 2);
 }
 
 static void few_2(const few *f) {
-    few_body(f, 2);
+    few_body(f, 2, 2);
 }
 
 static void few_3(const few *f) {
-    few_body(f, 3);
+    few_body(f, 3, 1);
 }
 
 static void few_4(const few *f) {
-    few_body(f, 4);
+    few_body(f, 4, 1);
 }
 
 static few_function *const FEW_OF[FEW + 1] = {NULL, few_1, few_2, few_3, few_4};

@@ -63,7 +63,7 @@ typedef void tile_function(const tile *t);
 
 enum { RDK_FEW_CHECK = 8 };
 
-/* The scores of FEW_KEYS keys for up to FEW queries, where an ISA has something better for them than a tile
+/* The scores of FEW_KEYS_OF[queries] keys for up to FEW queries, where an ISA has something better for them than a tile
  * with most of its columns empty. */
 typedef struct few {
     const char *key;

@@ -60,7 +60,8 @@ RDK_INLINE tile_vec tile_fma(tile_vec x, tile_vec y, tile_vec z) {
 #endif
 
 /* Tiles serve for very few queries, too. */
-enum { FEW = 0, FEW_KEYS = 1 };
+enum { FEW = 0 };
+static const int FEW_KEYS_OF[FEW + 1] = {0};
 static few_function *const FEW_OF[FEW + 1] = {NULL};
 
 #include "kernels/attention/tile_body.h"
