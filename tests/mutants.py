@@ -129,7 +129,7 @@ ATTENTION = [
     ("sum_not_shrunk", "vector", [
         (WALK, "f64x8_low(f32x16_load(g->shrink + i))", "f64x8_low(f32x16_set1(1))")]),
     ("output_not_shrunk", "vector", [
-        (TILE, "tile_splat(t->shrink + ", "tile_splat((const float[64]){[0 ... 63] = 1} + ")]),
+        (TILE, "tile_splat(shrink + ", "tile_splat((const float[64]){[0 ... 63] = 1} + ")]),
     ("output_shrunk_by_the_next_row", "vector", [
         (WALK, "t.shrink = shrink ? shrink + first : NULL;",
                "t.shrink = shrink ? shrink + first + 1 : NULL;")]),

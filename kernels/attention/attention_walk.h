@@ -314,7 +314,7 @@ static void pack_values(const walk *w, const unit *u, const block *b, int64_t fi
 }
 
 /* Adds lanes `lane` ... end - 1 to columns c ... c_end - 1; t has b and b_step for lane and c. Rows go in
- * bands of nearly equal height: 8 rows are 4 and 4, not 6 and 2. */
+ * bands of nearly equal height: 8 rows are 4 and 4, not 6 and 2. Bands that are all alike go in one call. */
 static void add_values(const walk *w, const group *g, tile t, int lane, int end, int64_t c,
                        int64_t c_end, const float *shrink) {
     int bands = (g->count + TILE_QUERIES - 1) / TILE_QUERIES;
@@ -323,8 +323,9 @@ static void add_values(const walk *w, const group *g, tile t, int lane, int end,
     t.a_step = g->width * 4;
     t.c_row = w->width;
     t.piece = RDK_BLOCK;
-    t.times = 1;
-    for (int i = 0, first = 0, after; i < bands; i++, first = after) {
+    bool alike = g->count % bands == 0 && g->ends[0] == g->hi;
+    t.times = alike ? bands : 1;
+    for (int i = 0, first = 0, after; i < bands; i += (int)t.times, first = after) {
         after = g->count * (i + 1) / bands;
         t.steps = least(end, g->ends[after - 1]) - lane;
         if (t.steps <= 0)
@@ -661,18 +662,40 @@ static void write_all(const walk *w, const unit *units, int count) {
     }
 }
 
-/* The queries of a group side by side, times the scale; zeros where there is none. */
-static void enter_queries(const walk *w, const group *g) {
+/* Where the queries of rows first ... first + TILE_LANES - 1 lie; zeros for those from `end` on. */
+static void find_queries(const walk *w, int64_t first, int64_t end, const char *q[TILE_LANES]) {
     static const float NONE[RDK_MAX_HEAD_DIM];
-    float *q = w->q + g->first * w->d->d_qk;
+    for (int i = 0; i < TILE_LANES; i++) {
+        const rdk_row *r = &w->rows[first + i];
+        q[i] = first + i < end ? rdk_const_view_row(&w->d->q, r->batch, r->head, r->query)
+                               : (const char *)NONE;
+    }
+}
+
+/* TILE_LANES rows of d floats, anywhere, side by side: to[c * step + i] = row i, element c, times scale. The rows
+ * `next` are fetched meanwhile. */
+static void pack_rows(float *to, int64_t step, const char *const row[TILE_LANES],
+                      const char *const next[TILE_LANES], int64_t d, float scale) {
+    tile_vec by = tile_splat(&scale);
+    int64_t c = 0;
+    for (; c + TILE_LANES <= d; c += TILE_LANES) {
+        for (int i = 0; i < TILE_LANES && c % (RDK_LINE / 4) == 0; i++)
+            __builtin_prefetch(next[i] + c * 4);
+        pack_columns(to, step, row, c, TILE_LANES, by);
+    }
+    if (c < d)
+        pack_columns(to, step, row, c, (int)(d - c), by);
+}
+
+/* The queries of a group side by side, times the scale; zeros where there is none. */
+static void enter_queries(const walk *w, const group *g, int64_t end) {
+    float *to = w->q + g->first * w->d->d_qk;
+    const char *row[TILE_LANES], *next[TILE_LANES];
+    int64_t group_end = g->first + g->count;
     for (int i = 0; i < g->width; i += TILE_LANES) {
-        const char *from[TILE_LANES];
-        for (int k = 0; k < TILE_LANES; k++) {
-            const rdk_row *r = &w->rows[g->first + i + k];
-            from[k] = i + k < g->count ? rdk_const_view_row(&w->d->q, r->batch, r->head, r->query)
-                                       : (const char *)NONE;
-        }
-        pack_rows(q + i, g->width, from, w->d->d_qk, w->scale);
+        find_queries(w, g->first + i, group_end, row);
+        find_queries(w, g->first + i + TILE_LANES, end, next);
+        pack_rows(to + i, g->width, row, next, w->d->d_qk, w->scale);
     }
 }
 
@@ -694,7 +717,7 @@ static void enter_unit(const walk *w, unit *u, int64_t batch, int64_t kv_head, i
     int groups = groups_of(u);
     for (int i = 0; i < groups; i++) {
         group g = group_at(u, i, groups);
-        enter_queries(w, &g);
+        enter_queries(w, &g, u->first + u->count);
     }
 }
 

@@ -164,15 +164,4 @@ RDK_INLINE void pack_columns(float *to, int64_t step, const char *const row[TILE
             _mm512_storeu_ps(to + (c + i) * step, tile_mul(m[i], scale));
 }
 
-/* TILE_LANES rows of d floats, anywhere, side by side: to[c * step + i] = row i, element c, times scale. */
-static void pack_rows(float *to, int64_t step, const char *const row[TILE_LANES], int64_t d,
-                      float scale) {
-    tile_vec by = tile_splat(&scale);
-    int64_t c = 0;
-    for (; c + TILE_LANES <= d; c += TILE_LANES)
-        pack_columns(to, step, row, c, TILE_LANES, by);
-    if (c < d)
-        pack_columns(to, step, row, c, (int)(d - c), by);
-}
-
 #endif

@@ -131,12 +131,12 @@ RDK_INLINE void tile_clear(tile_sums *sums) {
 }
 
 /* What lies at c, each row times its factor. */
-RDK_INLINE void tile_begin(const tile *t, const float *c, tile_sums *sums, const int rows,
-                           const int vectors) {
+RDK_INLINE void tile_begin(const tile *t, const float *c, const float *shrink, tile_sums *sums,
+                           const int rows, const int vectors) {
 #define TILE_LOAD(r, i)                                                                            \
     if (r < rows && i < vectors)                                                                   \
         sums->s##r##_##i =                                                                         \
-            tile_mul(tile_load(c + r * t->c_row + i * TILE_LANES), tile_splat(t->shrink + r));
+            tile_mul(tile_load(c + r * t->c_row + i * TILE_LANES), tile_splat(shrink + r));
     TILE_BY_ROWS(TILE_LOAD);
 #undef TILE_LOAD
 }
@@ -172,8 +172,8 @@ RDK_INLINE void tile_check(float *check, tile_sums *sums, const int rows, const 
 }
 
 /* One tile, from a on to c. */
-RDK_INLINE void tile_once(const tile *t, const char *a, float *c, const int rows,
-                          const int vectors) {
+RDK_INLINE void tile_once(const tile *t, const char *a, float *c, const float *shrink,
+                          const int rows, const int vectors) {
     enum { LINE_FLOATS = RDK_LINE / 4 };
     const int lines = vectors * TILE_LANES > LINE_FLOATS ? vectors * TILE_LANES / LINE_FLOATS : 1;
     tile_sums sums;
@@ -182,8 +182,8 @@ RDK_INLINE void tile_once(const tile *t, const char *a, float *c, const int rows
     int64_t left = t->steps;
 
     tile_clear(&sums);
-    if (t->shrink)
-        tile_begin(t, c, &sums, rows, vectors);
+    if (shrink)
+        tile_begin(t, c, shrink, &sums, rows, vectors);
     for (;;) {
         int64_t steps = left < t->piece ? left : t->piece;
         left -= steps;
@@ -211,7 +211,8 @@ RDK_INLINE void tile_once(const tile *t, const char *a, float *c, const int rows
 
 RDK_INLINE void tile_body(const tile *t, const int rows, const int vectors) {
     for (int64_t n = 0; n < t->times; n++)
-        tile_once(t, t->a + n * rows * t->a_row, t->c + n * rows * t->c_row, rows, vectors);
+        tile_once(t, t->a + n * rows * t->a_row, t->c + n * rows * t->c_row,
+                  t->shrink ? t->shrink + n * rows : NULL, rows, vectors);
 }
 
 #define TILE(rows, vectors)                                                                        \
