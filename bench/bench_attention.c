@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "bench/inputs.h"
-#include "bench/limits.h"
+#include "bench/limits/limits.h"
 #include "bench/plan.h"
 #include "bench/report_attention.h"
 #include "rootdk/rootdk.h"

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "bench/inputs.h"
-#include "bench/limits.h"
+#include "bench/limits/limits.h"
 #include "bench/plan.h"
 #include "bench/report_softmax.h"
 #include "rootdk/rootdk.h"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/limits.h"
+#include "bench/limits/limits.h"
 
 /* ---- Options --------------------------------------------------------------------------------- */
 

@@ -100,6 +100,14 @@ for isa in $missing; do
 done
 check "every ISA is available or missing" [ "$(echo $available $missing | wc -w)" -eq 4 ]
 
+exits 0 bench --seconds 0
+check "bench measures every vector ISA" [ "$(count ' of the FMA peak$')" -eq $((5 * (isas - 1))) ]
+check "and decode beside a read" [ "$(count ' of a plain read$')" -eq $((2 * (isas - 1))) ]
+exits 2 bench --seconds soon
+exits 2 bench --seconds
+exits 2 bench --isa nonsense
+exits 2 bench --fast
+
 run "$spoiled" verify
 check "a wrong expectation exits 1" [ $code -eq 1 ]
 check "and names the case" says 'first difference: case 200 '

@@ -1,5 +1,5 @@
 /* Which limits there are, and the plain C ones. */
-#include "bench/limits.h"
+#include "bench/limits/limits.h"
 
 #include <stdint.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* The limits of AVX2. */
-#include "bench/limits.h"
+#include "bench/limits/limits.h"
 
 #include <immintrin.h>
 
@@ -8,7 +8,7 @@ typedef __m256i wide;
 #define wide_load(p) _mm256_loadu_si256((const void *)(p))
 #define wide_xor(a, b) _mm256_xor_si256(a, b)
 #define wide_store(p, a) _mm256_storeu_si256((void *)(p), a)
-#include "bench/read_loops.h"
+#include "bench/limits/read_loops.h"
 
 /* a = a / 2 + 1 stays near 2; the factors come from memory, so that nothing is known beforehand. */
 static volatile float half = 0.5f, one = 1;

@@ -1,5 +1,5 @@
 /* The limits of NEON. */
-#include "bench/limits.h"
+#include "bench/limits/limits.h"
 
 #include <arm_neon.h>
 
@@ -8,7 +8,7 @@ typedef uint8x16_t wide;
 #define wide_load(p) vld1q_u8((const void *)(p))
 #define wide_xor(a, b) veorq_u8(a, b)
 #define wide_store(p, a) vst1q_u8((void *)(p), a)
-#include "bench/read_loops.h"
+#include "bench/limits/read_loops.h"
 
 /* The factors come from memory, so that nothing is known beforehand. */
 static volatile float half = 0.5f, one = 1;

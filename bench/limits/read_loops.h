@@ -5,7 +5,7 @@
 #ifndef RDK_BENCH_READ_LOOPS_H
 #define RDK_BENCH_READ_LOOPS_H
 
-#include "bench/limits.h"
+#include "bench/limits/limits.h"
 
 #define READ_DECLARE(j) wide a##j = wide_zero();
 #define READ_KEEP(j) a0 = wide_xor(a0, a##j);
