@@ -6,7 +6,7 @@ RELEASE = --buildtype=release -Dtests=disabled -Dbench=disabled
 .NOTPARALLEL:
 # ninja would look for a jobserver that it cannot reach through meson.
 unexport MAKEFLAGS
-.PHONY: all test lab bench tables format clean help
+.PHONY: all test lab bench bench-compare tables format clean help
 
 all: ## build the library in build/release (the default)
 	@tools/setup.sh build
@@ -23,6 +23,10 @@ bench: ## run the benchmarks
 	@tools/setup.sh bench
 	@tools/bench.sh
 
+bench-compare: ## measure this tree beside another revision (BASE=revision)
+	@tools/setup.sh bench
+	@tools/compare.sh "$(BASE)"
+
 tables: ## fill the docs' tables from the last test and bench runs
 	@tools/tables.py
 
@@ -31,7 +35,7 @@ format: ## format the sources in place
 	@git ls-files '*.c' '*.h' '*.cc' '*.cpp' | xargs clang-format -i
 
 clean: ## remove what was built, keep the downloaded parts
-	rm -rf build/release build/test build/bench $(DEPS)/env
+	rm -rf build/release build/test build/lab build/bench build/compare $(DEPS)/env
 
 help: ## print this list
-	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile

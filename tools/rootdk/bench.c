@@ -10,125 +10,35 @@
 
 #include "bench/inputs.h"
 #include "bench/limits/limits.h"
+#include "bench/works.h"
 #include "tools/rootdk/machine.h"
 
-/* ---- The works ------------------------------------------------------------------------------- */
-
-typedef enum kind { SOFTMAX, PREFILL, CAUSAL, DECODE } kind;
-
-/* Softmax of nq rows of nk columns, or attention of nq queries over nk keys; all f32. */
-typedef struct work {
-    const char *name;
-    kind kind;
-    int64_t q_heads, kv_heads, nq, nk, d;
-} work;
-
-static const work WORKS[] = {
-    {"softmax, 4096 rows of 64", SOFTMAX, 1, 1, 4096, 64, 0},
-    {"softmax, 1024 rows of 1024", SOFTMAX, 1, 1, 1024, 1024, 0},
-    {"prefill, 12 heads of 64, n=128", PREFILL, 12, 12, 128, 128, 64},
-    {"prefill, 8 heads of 128, n=512", PREFILL, 8, 8, 512, 512, 128},
-    {"causal, 8 heads of 128, n=512", CAUSAL, 8, 8, 512, 512, 128},
-    {"decode, 32/8 heads of 128, n=1024", DECODE, 32, 8, 1, 1024, 128},
-    {"decode, 32/8 heads of 128, n=8192", DECODE, 32, 8, 1, 8192, 128},
-};
+/* ---- A work being measured ------------------------------------------------------------------- */
 
 enum {
-    WORK_COUNT = sizeof WORKS / sizeof WORKS[0],
-    CHECKED_ROWS = 8,  /* of a softmax */
-    SOFTMAX_FLOP = 20, /* of an element: nine FMAs of a weight, one product */
+    CHECKED_ROWS = 8, /* of a softmax */
     DEFAULT_SECONDS = 8,
 };
 #define SAMPLE_SECONDS 0.001
 
-static int64_t in_count(const work *w) {
-    return w->kind == SOFTMAX ? w->nq * w->nk : w->q_heads * w->nq * w->d;
-}
-
-/* Of K, or of V. */
-static int64_t kv_count(const work *w) {
-    return w->kv_heads * w->nk * w->d;
-}
-
-static double flop_of(const work *w) {
-    if (w->kind == SOFTMAX)
-        return SOFTMAX_FLOP * (double)in_count(w);
-    double all = 4.0 * (double)(w->q_heads * w->nq) * (double)w->nk * (double)w->d;
-    return w->kind == CAUSAL ? all / 2 : all;
-}
-
-/* ---- A work being measured ------------------------------------------------------------------- */
-
 typedef struct subject {
-    const work *work;
-    float *in, *out, *k, *v; /* in is x, or the queries; k and v one after the other */
-    void *scratch;
-    size_t scratch_size;
+    operands operands;
     double seconds[RDK_ISA_COUNT]; /* of a call, the best; 0 where the ISA does not run */
     double read[READ_LOOPS];       /* of K and V once */
 } subject;
 
-static rdk_softmax_desc softmax_of(const subject *s, rdk_isa isa) {
-    const work *w = s->work;
-    return (rdk_softmax_desc){
-        .size = sizeof(rdk_softmax_desc),
-        .isa = isa,
-        .rows = w->nq,
-        .cols = w->nk,
-        .x = s->in,
-        .x_stride = w->nk,
-        .y = s->out,
-        .y_stride = w->nk,
-    };
-}
-
-static rdk_attention_desc attention_of(const subject *s, rdk_isa isa) {
-    const work *w = s->work;
-    return (rdk_attention_desc){
-        .size = sizeof(rdk_attention_desc),
-        .isa = isa,
-        .causal = w->kind == CAUSAL ? RDK_CAUSAL_BOTTOM_RIGHT : RDK_CAUSAL_NONE,
-        .batch = 1,
-        .q_heads = w->q_heads,
-        .kv_heads = w->kv_heads,
-        .q_len = w->nq,
-        .kv_len = w->nk,
-        .d_qk = w->d,
-        .d_v = w->d,
-        .q = {.data = s->in, .head_stride = w->nq * w->d, .row_stride = w->d},
-        .k = {.data = s->k, .head_stride = w->nk * w->d, .row_stride = w->d},
-        .v = {.data = s->v, .head_stride = w->nk * w->d, .row_stride = w->d},
-        .out = {.data = s->out, .head_stride = w->nq * w->d, .row_stride = w->d},
-        .scratch = s->scratch,
-        .scratch_size = s->scratch_size,
-    };
+static void prepare(subject *s, const work *w) {
+    rdk_attention_desc d = {.size = sizeof d, .d_qk = w->d, .d_v = w->d};
+    size_t scratch = 0;
+    if (w->kind != SOFTMAX)
+        rdk_attention_scratch(&d, &scratch);
+    operands_make(&s->operands, w, scratch);
 }
 
 static bool run(const subject *s, rdk_isa isa) {
-    rdk_softmax_desc x = softmax_of(s, isa);
-    rdk_attention_desc a = attention_of(s, isa);
-    return (s->work->kind == SOFTMAX ? rdk_softmax(&x) : rdk_attention(&a)) == RDK_OK;
-}
-
-static void prepare(subject *s, const work *w) {
-    size_t in = (size_t)in_count(w) * sizeof(float);
-    *s = (subject){.work = w, .in = allocate(in), .out = allocate(in)};
-    fill(s->in, RDK_F32, in_count(w), 1);
-    if (w->kind == SOFTMAX)
-        return;
-    s->k = allocate(2 * (size_t)kv_count(w) * sizeof(float));
-    s->v = s->k + kv_count(w);
-    fill(s->k, RDK_F32, 2 * kv_count(w), 2);
-    rdk_attention_desc d = attention_of(s, RDK_ISA_DEFAULT);
-    if (rdk_attention_scratch(&d, &s->scratch_size) == RDK_OK)
-        s->scratch = allocate(s->scratch_size);
-}
-
-static void discard(subject *s) {
-    free(s->in);
-    free(s->out);
-    free(s->k);
-    free(s->scratch);
+    rdk_softmax_desc x = operands_softmax(&s->operands, isa);
+    rdk_attention_desc a = operands_attention(&s->operands, isa);
+    return (s->operands.work->kind == SOFTMAX ? rdk_softmax(&x) : rdk_attention(&a)) == RDK_OK;
 }
 
 /* ---- The check ------------------------------------------------------------------------------- */
@@ -136,7 +46,7 @@ static void discard(subject *s) {
 /* Where the part begins that is compared, and how long it is: the first rows of a softmax, the last query of the
  * last head. */
 static int64_t checked_at(const work *w) {
-    return w->kind == SOFTMAX ? 0 : in_count(w) - w->d;
+    return w->kind == SOFTMAX ? 0 : work_rows_count(w) - w->d;
 }
 
 static int64_t checked_count(const work *w) {
@@ -145,15 +55,15 @@ static int64_t checked_count(const work *w) {
 
 /* That part, by the scalar path. */
 static bool expect(const subject *s, float *to) {
-    const work *w = s->work;
-    rdk_softmax_desc x = softmax_of(s, RDK_ISA_SCALAR);
-    rdk_attention_desc a = attention_of(s, RDK_ISA_SCALAR);
+    const work *w = s->operands.work;
+    rdk_softmax_desc x = operands_softmax(&s->operands, RDK_ISA_SCALAR);
+    rdk_attention_desc a = operands_attention(&s->operands, RDK_ISA_SCALAR);
     x.rows = CHECKED_ROWS;
     x.y = to;
     a.q_heads = a.kv_heads = a.q_len = 1;
-    a.q.data = s->in + checked_at(w);
-    a.k.data = s->k + (w->kv_heads - 1) * a.k.head_stride;
-    a.v.data = s->v + (w->kv_heads - 1) * a.v.head_stride;
+    a.q.data = s->operands.in + checked_at(w);
+    a.k.data = s->operands.k + (w->kv_heads - 1) * a.k.head_stride;
+    a.v.data = s->operands.v + (w->kv_heads - 1) * a.v.head_stride;
     a.out.data = to;
     return (w->kind == SOFTMAX ? rdk_softmax(&x) : rdk_attention(&a)) == RDK_OK;
 }
@@ -161,8 +71,8 @@ static bool expect(const subject *s, float *to) {
 /* Whether every ISA that is to be measured gives the scalar path's bits. */
 static bool check(const subject *s, const bool isas[RDK_ISA_COUNT]) {
     bool right = true;
-    size_t bytes = (size_t)checked_count(s->work) * sizeof(float);
-    float *expected = allocate(bytes), *got = s->out + checked_at(s->work);
+    size_t bytes = (size_t)checked_count(s->operands.work) * sizeof(float);
+    float *expected = allocate(bytes), *got = s->operands.out + checked_at(s->operands.work);
     bool known = expect(s, expected);
     for (rdk_isa isa = RDK_ISA_SCALAR; isa < RDK_ISA_COUNT; isa++) {
         if (!isas[isa])
@@ -170,7 +80,7 @@ static bool check(const subject *s, const bool isas[RDK_ISA_COUNT]) {
         memset(got, 0xff, bytes);
         if (known && run(s, isa) && !memcmp(got, expected, bytes))
             continue;
-        fprintf(stderr, "rootdk: %s on %s: not the scalar path's bits\n", s->work->name,
+        fprintf(stderr, "rootdk: %s on %s: not the scalar path's bits\n", s->operands.work->name,
                 rdk_isa_name(isa));
         right = false;
     }
@@ -205,8 +115,8 @@ static void time_kernel(subject *s, rdk_isa isa) {
 }
 
 static void time_reads(subject *s, const limit *l) {
-    span kv = {.from = (const unsigned char *)s->k,
-               .bytes = 2 * (size_t)kv_count(s->work) * sizeof(float)};
+    span kv = {.from = (const unsigned char *)s->operands.k,
+               .bytes = 2 * (size_t)work_kv_count(s->operands.work) * sizeof(float)};
     for (int i = 0; i < l->read_count; i++) {
         double start = now();
         l->read[i].run(&kv);
@@ -239,7 +149,7 @@ static void time_all(measurement *m) {
             keep_best(&m->fma[isa], now() - start);
         }
     for (int i = 0; i < WORK_COUNT; i++) {
-        if (m->subjects[i].work->kind == DECODE)
+        if (m->subjects[i].operands.work->kind == DECODE)
             time_reads(&m->subjects[i], widest());
         for (rdk_isa isa = RDK_ISA_SCALAR; isa < RDK_ISA_COUNT; isa++)
             if (m->isas[isa])
@@ -261,12 +171,12 @@ static double best_read(const subject *s) {
 }
 
 static void print_row(const measurement *m, const subject *s, rdk_isa isa) {
-    const work *w = s->work;
+    const work *w = s->operands.work;
     double seconds = s->seconds[isa], peak = peak_of(m, isa);
-    double bytes = 2 * (double)kv_count(w) * sizeof(float), rate = flop_of(w) / seconds;
+    double bytes = 2 * (double)work_kv_count(w) * sizeof(float), rate = work_flop(w) / seconds;
     printf("%-34s %-7s %9.3f ms  ", w->name, rdk_isa_name(isa), seconds * 1e3);
     if (w->kind == SOFTMAX)
-        printf("%7.3f ns/element", seconds * 1e9 / (double)in_count(w));
+        printf("%7.3f ns/element", seconds * 1e9 / (double)work_rows_count(w));
     else if (w->kind == DECODE)
         printf("%7.1f GB/s      ", bytes / seconds / 1e9);
     else
@@ -288,7 +198,8 @@ static void print_all(const measurement *m) {
         if (peak_of(m, isa) > 0)
             printf("FMA peak  %.1f GFLOP/s (%s)\n", peak_of(m, isa) / 1e9, rdk_isa_name(isa));
     printf("read      %.1f GB/s (K and V of the last work)\n\n",
-           2e-9 * (double)kv_count(largest->work) * sizeof(float) / best_read(largest));
+           2e-9 * (double)work_kv_count(largest->operands.work) * sizeof(float) /
+               best_read(largest));
     for (int i = 0; i < WORK_COUNT; i++)
         for (rdk_isa isa = RDK_ISA_SCALAR; isa < RDK_ISA_COUNT; isa++)
             if (m->isas[isa])
@@ -324,7 +235,7 @@ static int measure(measurement *m, double seconds) {
         print_all(m);
     }
     for (int i = 0; i < WORK_COUNT; i++)
-        discard(&m->subjects[i]);
+        operands_free(&m->subjects[i].operands);
     return right ? EXIT_FINE : EXIT_DIFFERENT;
 }
 
