@@ -150,17 +150,29 @@ static bool score_group(const walk *w, const unit *u, const block *b, const grou
     return isnan(sum);
 }
 
+/* Keys that lie so far apart that a cache's sets hold too few of them, brought together. There is room where the
+ * values of the block will be. */
+static void gather_keys(const walk *w, few *f, int count) {
+    int64_t d = w->d->d_qk;
+    if (f->key_step < FAR_APART || count * d > RDK_BLOCK * w->width)
+        return;
+    for (int i = 0; i < count; i++)
+        memcpy(w->values + i * d, f->key + i * f->key_step, (size_t)d * sizeof(float));
+    f->key = (const char *)w->values;
+    f->key_step = d * 4;
+}
+
 /* The same for very few queries, and keys enough. The last keys may come twice in part. */
 static bool score_few(const walk *w, const unit *u, const block *b, const group *g, stream *next) {
     float check[RDK_FEW_CHECK] = {0}, sum = 0;
     int at_once = FEW_KEYS_OF[g->count];
-    few f = {.key_step = w->d->k.row_stride * 4, .d = w->d->d_qk};
+    few f = {.d = w->d->d_qk, .fetch = next, .check = check};
     f.q = w->q + g->first * w->d->d_qk;
-    f.fetch = next;
-    f.check = check;
     for (int lane = b->lo; lane < g->hi; lane += at_once) {
         int first = (int)least(lane, g->hi - at_once);
         f.key = key_at(w, u, b->base + first);
+        f.key_step = w->d->k.row_stride * 4;
+        gather_keys(w, &f, at_once);
         f.c = scores_of(w, g, first);
         FEW_OF[g->count](&f);
     }
