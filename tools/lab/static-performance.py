@@ -248,7 +248,8 @@ class Judge:
         self.same_version = versions == self.versions_before
         self.isa, self.passed, self.failed = isa, 0, 0
         if not self.same_version:
-            print(f"{isa}: the table is of {self.versions_before or 'nothing yet'} Here: {versions} not held against it.")
+            before = self.versions_before or "no compiler yet."
+            print(f"{isa}: the table is of {before} Here it is {versions} So nothing is held against it.")
 
     def fail(self, text):
         self.failed += 1
