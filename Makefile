@@ -23,7 +23,7 @@ bench: ## run the benchmarks
 	@tools/setup.sh bench
 	@tools/bench.sh
 
-tables: ## fill the docs' tables from the last test and bench runs
+tables: ## fill the docs' tables from the last test, bench and lab runs
 	@tools/tables.py
 
 format: ## format the sources in place
