@@ -7,7 +7,7 @@ look() {
     start=$(date +%s)
     "$PYTHON" tools/lab/static-performance.py "$1" > "$dir/$1.txt" 2>&1 || true
     cat "$dir/$1.txt"
-    note "$2, gcc and clang" --by "llvm-mca: $3" --cases "$(grep -c '^|.*|.*c.*|' "$dir/$1.txt") loops" \
+    note "$2, gcc and clang" --by "llvm-mca: $3" --cases "$(grep -c -e '| gcc |' -e '| clang |' "$dir/$1.txt") loops" \
         --log "$dir/$1.txt" --seconds $(($(date +%s) - start))
 }
 
