@@ -27,7 +27,7 @@ bench-compare: ## measure this tree beside another revision (BASE=revision)
 	@tools/setup.sh bench
 	@tools/compare.sh "$(BASE)"
 
-tables: ## fill the docs' tables from the last test and bench runs
+tables: ## fill the docs' tables from the last test, bench and lab runs
 	@tools/tables.py
 
 format: ## format the sources in place

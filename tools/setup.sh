@@ -1,5 +1,6 @@
 #!/bin/sh
-# Provides what a job needs: tools/setup.sh build | test | bench | format
+# Provides what a job needs: tools/setup.sh build | test | bench | format, or a leg of the lab that needs
+# more than the tests: abi | static-performance
 #
 # Looks for commands and headers, installs only the Debian packages that are missing, and does
 # nothing when nothing is. It leaves $RDK_DEPS_DIR (build/deps by default) with
@@ -9,8 +10,8 @@ set -eu
 
 job=${1:-build}
 case $job in
-    build | test | bench | format) ;;
-    *) echo "usage: tools/setup.sh build|test|bench|format" >&2; exit 2 ;;
+    build | test | bench | format | abi | static-performance) ;;
+    *) echo "usage: tools/setup.sh build|test|bench|format|abi|static-performance" >&2; exit 2 ;;
 esac
 
 cd "$(dirname "$0")/.."
@@ -114,6 +115,14 @@ look() {
             ;;
         format)
             need clang-format "clang-format >= 14" have clang-format
+            ;;
+        abi)
+            need abigail-tools "abidw and abidiff (abigail-tools)" have abidiff
+            ;;
+        static-performance)
+            need clang-19 "clang-19" have clang-19
+            need llvm-19 "llvm-mca-19 (llvm-19)" have llvm-mca-19
+            need gcc-12 "gcc-12" have gcc-12
             ;;
     esac
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Fills the tables of the docs from the last runs of `make test` and `make bench`: tools/tables.py
+"""Fills the tables of the docs from the last runs of `make test`, `make bench` and `make lab`: tools/tables.py
 
 A table stands between the lines `<!-- table: NAME -->` and `<!-- end -->`. One whose figures are
 missing, or come from a test that failed, is left as it is, and a line says why.
@@ -292,6 +292,27 @@ def growth(results):
     return f" Time of a FLOP at n = {long}: {', '.join(words)}." if words else ""
 
 
+# ---- docs/verification.md: lab ----
+
+def lab():
+    """The report as it is, if it is of every leg in full, and nothing failed."""
+    try:
+        with open("build/lab/report.md", encoding="utf-8") as file:
+            lines = file.read().rstrip().splitlines()
+        with open("tools/lab.sh", encoding="utf-8") as file:
+            legs = re.search(r'^legs="([^"]*)"', file.read(), re.M)[1].split()
+    except OSError as error:
+        raise Missing(f"there is no {error.filename}") from None
+    absent = set(legs) - {line.split("|")[1].strip() for line in lines if line.startswith("|")}
+    if absent:
+        raise Missing(f"the last run of the lab was without {', '.join(sorted(absent))}")
+    if "Size: full." not in lines:
+        raise Missing("the last run of the lab was trimmed")
+    if any("FAILED" in line for line in lines):
+        raise Missing("something failed in the lab")
+    return [line for line in lines if line != "Size: full."]
+
+
 # ---- Files ----
 
 TABLES = {
@@ -299,6 +320,7 @@ TABLES = {
                   "speed": speed, "speed-attention": speed_attention},
     "docs/arithmetic.md": {"accuracy-all": accuracy_all, "accuracy-attention-all": attention_all},
     "docs/performance.md": {"speed-all": speed_all, "speed-attention": speed_attention_all},
+    "docs/verification.md": {"lab": lab},
 }
 
 

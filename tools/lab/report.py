@@ -109,6 +109,7 @@ def table(legs):
     skips = sorted({reason for row in rows for reason in row.get("skips", [])})
     with open("build/lab/report.md", "w", encoding="utf-8") as file:
         file.write("\n".join(lines) + "\n")
+        file.write(f"\nSize: {os.environ.get('LAB_SIZE', 'full')}.\n")
         if skips:
             file.write("\nSkipped inside the suites:\n\n" + "".join(f"- {s}\n" for s in skips))
     widths = [max(len(line[i]) for line in cells) for i in range(len(COLUMNS) - 1)]
