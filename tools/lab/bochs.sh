@@ -86,7 +86,7 @@ make_disc "$@"
 make_machine
 : > "$work/serial"
 # Bochs calls a power-off a panic; the guest's own words are what counts.
-timeout "${BOCHS_SECONDS:-600}" "$deps/bochs" -q -f "$work/machine" < /dev/null > "$work/out" 2>&1 || true
+timeout --foreground "${BOCHS_SECONDS:-600}" "$deps/bochs" -q -f "$work/machine" < /dev/null > "$work/out" 2>&1 || true
 tr -d '\r' < "$work/serial" > "$work/text"
 awk '/^== end /{on = 0} on; /^== begin$/{on = 1}' "$work/text"
 code=$(sed -n 's/^== end //p' "$work/text")

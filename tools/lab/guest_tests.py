@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 """Runs the tests of a Meson build in guests of tools/lab/bochs.sh, many in one boot.
 
-guest_tests.py stage BUILD GUESTS   makes GUESTS/NAME for each guest: its programs, and `run`, which runs them
-guest_tests.py collect BUILD GUESTS reads GUESTS/NAME.out of each; writes BUILD/meson-logs/testlog.json, in
-                                    Meson's own form, and prints how long each test took in the guest
+guest_tests.py stage BUILD GUESTS [TEST=ARGUMENTS...]
+    makes GUESTS/NAME for each guest: its programs, and `run`, which runs them, some with more arguments
+guest_tests.py collect BUILD GUESTS
+    reads GUESTS/NAME.out of each; writes BUILD/meson-logs/testlog.json in Meson's own form, and prints how
+    long each test took in guest time
 
-Tests that are scripts are for the host and left out.
+Tests that are scripts are for the host and left out. RDK_PATH and RDK_CASES reach the tests, as under Meson.
 """
 
 import json
@@ -16,6 +18,7 @@ import shutil
 import subprocess
 import sys
 
+PASSED_ON = ("RDK_PATH", "RDK_CASES")
 SHOULD_FAIL = {"verify can fail"}  # Meson's introspection does not tell
 RUN = """\
 run() {
@@ -39,23 +42,25 @@ def guest_of(test):
     return "attention" if test["name"].startswith("attention") else "others"
 
 
-def line_of(test, program):
+def line_of(test, program, more):
     settings = [f"{key}={value}" for key, value in test["env"].items()]
-    words = ["run", test["name"]] + settings + ["./" + program] + test["cmd"][1:]
+    words = ["run", test["name"]] + settings + ["./" + program] + test["cmd"][1:] + more.split()
     return " ".join(map(shlex.quote, words)) + "\n"
 
 
-def stage(build, guests):
+def stage(build, guests, *arguments):
     lines = {}
+    more = dict(argument.split("=", 1) for argument in arguments)
     for test in tests_of(build):
         folder = os.path.join(guests, guest_of(test))
         program = os.path.relpath(test["cmd"][0], build)
         os.makedirs(os.path.dirname(os.path.join(folder, program)), exist_ok=True)
         shutil.copy(test["cmd"][0], os.path.join(folder, program))
-        lines.setdefault(folder, [RUN]).append(line_of(test, program))
+        lines.setdefault(folder, [RUN]).append(line_of(test, program, more.get(test["name"], "")))
+    settings = [f"export {key}={shlex.quote(os.environ[key])}\n" for key in PASSED_ON if key in os.environ]
     for folder in lines:
         with open(os.path.join(folder, "run"), "w", encoding="utf-8") as file:
-            file.writelines(lines[folder])
+            file.writelines(settings + lines[folder])
 
 
 def outcome(name, code):
@@ -97,9 +102,9 @@ def collect(build, guests):
 
 def main():
     jobs = {"stage": stage, "collect": collect}
-    if len(sys.argv) != 4 or sys.argv[1] not in jobs:
+    if len(sys.argv) < 4 or sys.argv[1] not in jobs:
         sys.exit(__doc__)
-    jobs[sys.argv[1]](sys.argv[2], sys.argv[3])
+    jobs[sys.argv[1]](*sys.argv[2:])
 
 
 if __name__ == "__main__":
