@@ -2,7 +2,8 @@
  *
  *   [--cases N] [--seed S] [--case K] [--path NAME] [greatest's options]
  *
- * --case K runs only the K-th draw of the seed. RDK_CASES in the environment is a default for N. */
+ * --case K runs only the K-th draw of the seed. RDK_CASES in the environment is a default for N,
+ * and RDK_PATH for NAME. */
 #ifndef RDK_OPTIONS_H
 #define RDK_OPTIONS_H
 

@@ -1,8 +1,29 @@
 #include "tests/paths.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "dispatch/cpu.h"
+
+const char *rdk_only_path(void) {
+    const char *name = getenv("RDK_PATH");
+    return name && *name ? name : NULL;
+}
+
+bool rdk_path_is_wanted(const path *p) {
+    const char *only = rdk_only_path();
+    return !only || strcmp(only, p->name) == 0;
+}
+
+/* A path that is not there would pass every test. */
+static void demand_a_wanted_one(const path *paths, int count) {
+    for (int i = 0; i < count; i++)
+        if (rdk_path_is_wanted(&paths[i]))
+            return;
+    fprintf(stderr, "RDK_PATH: no path \"%s\" here\n", rdk_only_path());
+    exit(EXIT_FAILURE);
+}
 
 static path *add(path paths[RDK_MAX_PATHS], int *count, const char *name, const char *executed_by) {
     path *p = &paths[(*count)++];
@@ -30,6 +51,7 @@ int rdk_paths(path paths[RDK_MAX_PATHS]) {
         rdk_table_neon_emulated(&add(paths, &count, "neon (SIMDe)", "SIMDe")->table);
     }
 #endif
+    demand_a_wanted_one(paths, count);
     return count;
 }
 

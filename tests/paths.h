@@ -14,7 +14,12 @@ typedef struct path {
 
 #define RDK_MAX_PATHS 8
 
-/* Fills `paths`, scalar first, and returns how many there are. */
+/* The only path to test besides the reference, which RDK_PATH in the environment names, or NULL. */
+const char *rdk_only_path(void);
+
+bool rdk_path_is_wanted(const path *p);
+
+/* Fills `paths`, scalar first, and returns how many there are. Ends the process if RDK_PATH names none. */
 int rdk_paths(path paths[RDK_MAX_PATHS]);
 
 /* Why paths whose kernels are in the build cannot run here, a line each; returns how many. */

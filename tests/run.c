@@ -10,6 +10,7 @@ enum { REPORTS_PER_PATH = 3, SCRATCH_BYTE = 0xff /* NaN */ };
 
 void checker_begin(checker *k) {
     k->path_count = rdk_paths(k->paths);
+    k->only = rdk_only_path();
     for (int i = 0; i < k->memory.count; i++) {
         size_t room = (size_t)(k->memory.buffer[i].end - k->memory.buffer[i].start);
         k->before[i] = malloc(room);

@@ -10,7 +10,7 @@
 # 1 if anything failed, or nothing passed. What cannot run here is skipped, with the reason.
 set -eu
 
-legs="qemu-neon static-performance abi"
+legs="bochs-avx512 qemu-neon static-performance abi"
 
 cd "$(dirname "$0")/.."
 

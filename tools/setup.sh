@@ -1,17 +1,20 @@
 #!/bin/sh
-# Provides what a job needs: tools/setup.sh build | test | bench | format, or a leg of the lab that needs
-# more than the tests: abi | static-performance
+# Provides what a job needs: tools/setup.sh JOB, a job of the Makefile or a leg of the lab that needs more than
+# the tests.
 #
 # Looks for commands and headers, installs only the Debian packages that are missing, and does
 # nothing when nothing is. It leaves $RDK_DEPS_DIR (build/deps by default) with
 #   env            which meson, ninja and python3 to run; the Makefile and tools/ read it
 #   include/       for `test`: greatest.h and simde/, one include directory for both
+#   bochs          for `bochs`: Bochs 3.0, a PC in software that has AVX-512
+#   vmlinuz        for `bochs`: a Linux kernel to boot there
 set -eu
 
+jobs="build test bench format abi bochs static-performance"
 job=${1:-build}
-case $job in
-    build | test | bench | format | abi | static-performance) ;;
-    *) echo "usage: tools/setup.sh build|test|bench|format|abi|static-performance" >&2; exit 2 ;;
+case " $jobs " in
+    *" $job "*) ;;
+    *) echo "usage: tools/setup.sh JOB, one of: $jobs" >&2; exit 2 ;;
 esac
 
 cd "$(dirname "$0")/.."
@@ -23,6 +26,11 @@ greatest_file="fzy_1.0.orig.tar.gz 80257fd74579e13438b05edf50dcdc8cf0cdb1870b4a2
 greatest_hash=4ecd1c1c1b1d2cd7f0c8b0c9d87f92030b9ef7910da3a8197076b17d13076940
 simde_file="libsimde-dev_0.8.2-3_all.deb \
 277dcde3fb84223b7026174042646e236da42adce2fcb77031807ede8166a51e"
+bochs_file="bochs_3.0+dfsg.orig.tar.xz \
+78f6c73d4a6472d5130a87ab9dc306d02c7c71ed8e25b3a8ef642e2a7acd282b"
+bochs_options="--with-nogui --enable-cpu-level=6 --enable-x86-64 --enable-avx --enable-evex --enable-fpu \
+--enable-pci --enable-cdrom --enable-long-phy-address --enable-all-optimizations --disable-docbook \
+--disable-plugins"
 
 # ---- programs and headers ---------------------------------------------------------------------
 
@@ -73,6 +81,12 @@ have_c_compiler() {
     return 1
 }
 have_clang() { have clang && at_least 14 "$(clang -dumpversion)"; }
+have_all() {
+    for program in "$@"; do
+        have "$program" || return 1
+    done
+}
+static_busybox() { have busybox && ! ldd "$(command -v busybox)"; }
 have_benchmark() { pkg-config --exists benchmark; }
 
 # need PACKAGES WHAT CHECK...: notes both when CHECK fails.
@@ -112,6 +126,17 @@ look() {
             need pkg-config "pkg-config" have pkg-config
             need g++ "g++" have g++
             need libbenchmark-dev "Google Benchmark >= 1.7 (found by pkg-config)" have_benchmark
+            ;;
+        bochs)
+            need "g++ make" "g++ and make" have_all g++ make
+            need xz-utils "xz" have xz
+            need cpio "cpio" have cpio
+            need xorriso "xorriso" have xorriso
+            need busybox-static "busybox, static" static_busybox
+            need bochsbios "the BIOS of Bochs" test -f /usr/share/bochs/BIOS-bochs-latest
+            need vgabios "a VGA BIOS" test -f /usr/share/vgabios/vgabios.bin
+            need isolinux "isolinux.bin" test -f /usr/lib/ISOLINUX/isolinux.bin
+            need syslinux-common "ldlinux.c32" test -f /usr/lib/syslinux/modules/bios/ldlinux.c32
             ;;
         format)
             need clang-format "clang-format >= 14" have clang-format
@@ -238,21 +263,81 @@ provide_simde() {
     echo "$2" > "$deps/simde.stamp"
 }
 
-if [ "$job" = test ]; then
-    # The cache outlives the tree, so that a second clone needs no network.
+# ---- a PC with AVX-512 ----------------------------------------------------------------------------
+
+# is_by_hand FILE: no link of ours, so it is left alone.
+is_by_hand() { [ -f "$1" ] && [ ! -L "$1" ]; }
+
+# Built once for all clones; the name says from what and how.
+provide_bochs() {
+    is_by_hand "$deps/bochs" && return 0
+    # shellcheck disable=SC2086 # two words
+    set -- $bochs_file
+    built=$cache/bochs-$(echo "$2 $bochs_options" | sha256sum | cut -c 1-16)
+    if [ ! -x "$built" ]; then
+        fetch pool/main/b/bochs "$1" "$2" || return 1
+        echo "setup: building Bochs 3.0, which takes minutes"
+        mkdir "$scratch/bochs" && tar -xJf "$cache/$1" -C "$scratch/bochs" --strip-components 1 || return 1
+        # shellcheck disable=SC2086 # a list of words
+        (cd "$scratch/bochs" && CC=gcc CXX=g++ CFLAGS=-O2 CXXFLAGS=-O2 ./configure $bochs_options &&
+            make -j "$(nproc)" && strip bochs) > "$deps/bochs.log" 2>&1 || return 1
+        mv "$scratch/bochs/bochs" "$built.$$" && mv "$built.$$" "$built" || return 1
+    fi
+    ln -sf "$built" "$deps/bochs"
+}
+
+kernel_package() {
+    apt-cache depends linux-image-cloud-amd64 2> /dev/null |
+        sed -n 's/.*Depends: \(linux-image-[0-9].*-cloud-amd64\)$/\1/p; /Depends/q'
+}
+
+download_kernel() {
+    package=$(kernel_package)
+    [ -n "$package" ] && (cd "$scratch" && apt-get -qq -o APT::Sandbox::User=root download "$package")
+}
+
+# Any will do, since no case depends on it: what was once there is kept. apt verifies what it downloads.
+provide_kernel() {
+    is_by_hand "$deps/vmlinuz" && return 0
+    kernel=$(find "$cache" -name 'vmlinuz-*-cloud-amd64' | sort | tail -n 1)
+    if [ -z "$kernel" ]; then
+        download_kernel || { update_lists && download_kernel; } || return 1
+        dpkg-deb -x "$scratch/$package"_*.deb "$scratch/kernel" || return 1
+        kernel=$cache/vmlinuz-${package#linux-image-}
+        mv "$scratch"/kernel/boot/vmlinuz-* "$kernel.$$" && mv "$kernel.$$" "$kernel" || return 1
+    fi
+    ln -sf "$kernel" "$deps/vmlinuz"
+}
+
+# ---- what this job needs besides packages -----------------------------------------------------------
+
+# The cache outlives the tree, so that a second clone needs no network.
+open_cache() {
     cache=${XDG_CACHE_HOME:-${HOME:-$deps}/.cache}/rootdk
     mkdir -p "$cache" 2> /dev/null && [ -w "$cache" ] || { cache=$deps/cache && mkdir -p "$cache"; }
     scratch=$deps/scratch.$$
     trap 'rm -rf "$scratch"' EXIT
     mkdir -p "$deps/include" "$scratch"
-    absent=''
-    provide_greatest || absent="$absent
-  greatest.h 1.3.1"
-    provide_simde || absent="$absent
-  simde/ (SIMDe 0.8.2)"
-    if [ -n "$absent" ]; then
-        printf 'setup: cannot get these; put them in %s by hand (docs/building.md):%s\n' \
-            "$deps/include" "$absent" >&2
-        exit 1
-    fi
+}
+
+absent=''
+case $job in
+    test)
+        open_cache
+        provide_greatest || absent="$absent
+  include/greatest.h (greatest 1.3.1)"
+        provide_simde || absent="$absent
+  include/simde/ (SIMDe 0.8.2)"
+        ;;
+    bochs)
+        open_cache
+        provide_bochs || absent="$absent
+  bochs (Bochs 3.0; $deps/bochs.log may say why)"
+        provide_kernel || absent="$absent
+  vmlinuz (of linux-image-cloud-amd64)"
+        ;;
+esac
+if [ -n "$absent" ]; then
+    printf 'setup: cannot get these; put them in %s by hand (docs/building.md):%s\n' "$deps" "$absent" >&2
+    exit 1
 fi
