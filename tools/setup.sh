@@ -1,5 +1,6 @@
 #!/bin/sh
-# Provides what a job needs: tools/setup.sh build | test | bench | format
+# Provides what a job needs: tools/setup.sh build | test | bench | format, or a leg of the lab:
+# other-machines | windows
 #
 # Looks for commands and headers, installs only the Debian packages that are missing, and does
 # nothing when nothing is. It leaves $RDK_DEPS_DIR (build/deps by default) with
@@ -9,8 +10,8 @@ set -eu
 
 job=${1:-build}
 case $job in
-    build | test | bench | format) ;;
-    *) echo "usage: tools/setup.sh build|test|bench|format" >&2; exit 2 ;;
+    build | test | bench | format | other-machines | windows) ;;
+    *) echo "usage: tools/setup.sh build|test|bench|format|other-machines|windows" >&2; exit 2 ;;
 esac
 
 cd "$(dirname "$0")/.."
@@ -85,6 +86,11 @@ need() {
   $need_what"
 }
 
+# need_cross TRIPLE DEBIAN_NAME: gcc for another CPU.
+need_cross() {
+    need "gcc-$1 libc6-dev-$2-cross" "$1-gcc and its C library's headers" have_headers "$1-gcc"
+}
+
 look() {
     packages='' wanted=''
     case $job in
@@ -103,14 +109,23 @@ look() {
             need clang "clang >= 14" have_clang
             need binutils "nm (binutils)" have nm
             need qemu-user "qemu-aarch64 (QEMU user mode)" have qemu-aarch64
-            need "gcc-aarch64-linux-gnu libc6-dev-arm64-cross" \
-                "aarch64-linux-gnu-gcc and its C library's headers" \
-                have_headers aarch64-linux-gnu-gcc
+            need_cross aarch64-linux-gnu arm64
             ;;
         bench)
             need pkg-config "pkg-config" have pkg-config
             need g++ "g++" have g++
             need libbenchmark-dev "Google Benchmark >= 1.7 (found by pkg-config)" have_benchmark
+            ;;
+        other-machines)
+            need qemu-user "qemu-s390x and others (QEMU user mode)" have qemu-s390x
+            need_cross riscv64-linux-gnu riscv64
+            need_cross s390x-linux-gnu s390x
+            need_cross i686-linux-gnu i386
+            need_cross arm-linux-gnueabihf armhf
+            ;;
+        windows)
+            need gcc-mingw-w64-x86-64 "x86_64-w64-mingw32-gcc" have_headers x86_64-w64-mingw32-gcc
+            need "wine wine64" "wine" have wine
             ;;
         format)
             need clang-format "clang-format >= 14" have clang-format
