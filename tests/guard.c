@@ -70,11 +70,15 @@ static volatile struct {
     const char *access;
 } fault;
 
-#if defined(__x86_64__)
+#if defined(__x86_64__) || defined(__i386__)
+const bool GUARD_TELLS_ACCESS = true;
+
 static const char *access_of(const ucontext_t *u) {
     return u->uc_mcontext.gregs[REG_ERR] & 2 ? "write" : "read";
 }
 #elif defined(__aarch64__)
+const bool GUARD_TELLS_ACCESS = true;
+
 /* From the instruction itself: bit 22 says load in every form the kernels use, but LDRSW. */
 static const char *access_of(const ucontext_t *u) {
     uint32_t word;
@@ -83,6 +87,8 @@ static const char *access_of(const ucontext_t *u) {
     return (word & 0x00400000) || loads_signed ? "read" : "write";
 }
 #else
+const bool GUARD_TELLS_ACCESS = false;
+
 static const char *access_of(const ucontext_t *u) {
     (void)u;
     return "access";

@@ -65,11 +65,17 @@ int rdk_paths_missing(const char *reasons[RDK_MAX_PATHS]) {
                      rdk_isa_name(isa));
             reasons[count++] = text[isa];
         }
-#ifdef RDK_HAVE_EMULATED
+#if defined(__x86_64__)
     if (!(rdk_cpu_flags() & RDK_CPU_AVX2)) {
         reasons[count++] = "avx512 (SIMDe): emulation is fused only with AVX2 and FMA";
         reasons[count++] = "neon (SIMDe): emulation is fused only with AVX2 and FMA";
     }
+#ifndef RDK_HAVE_EMULATED
+    else {
+        reasons[count++] = "avx512 (SIMDe): not in this build";
+        reasons[count++] = "neon (SIMDe): not in this build";
+    }
+#endif
 #endif
     return count;
 }

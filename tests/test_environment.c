@@ -11,7 +11,7 @@
 typedef struct setting {
     const char *name;
     uint64_t control; /* x86: all of MXCSR, sticky flags too */
-    uint64_t status;  /* AArch64: FPSR */
+    uint64_t status;  /* elsewhere: the sticky flags */
     bool traps;
 } setting;
 
@@ -69,15 +69,28 @@ static const setting SETTINGS[] = {
     {"invalid and overflow unmasked", 0x0500, 0, true},
 };
 #else
+#include <fenv.h>
+
+/* What C knows of: the rounding and the sticky flags. */
 static setting get_environment(void) {
-    return (setting){.name = NULL};
+    return (setting){.control = (uint64_t)fegetround(),
+                     .status = (uint64_t)fetestexcept(FE_ALL_EXCEPT)};
 }
 
 static void set_environment(const setting *s) {
-    (void)s;
+    fesetround((int)s->control);
+    feclearexcept(FE_ALL_EXCEPT);
+    feraiseexcept((int)s->status);
 }
 
-static const setting SETTINGS[] = {{"default", 0, 0, false}};
+static const setting SETTINGS[] = {
+    {"default", FE_TONEAREST, 0, false},
+    {"sticky flags set", FE_TONEAREST, FE_ALL_EXCEPT, false},
+    {"some sticky flags set", FE_TONEAREST, FE_DIVBYZERO | FE_INEXACT, false},
+    {"round down", FE_DOWNWARD, 0, false},
+    {"round up", FE_UPWARD, 0, false},
+    {"round towards zero", FE_TOWARDZERO, FE_OVERFLOW | FE_INEXACT, false},
+};
 #endif
 
 #define SETTING_COUNT (sizeof SETTINGS / sizeof SETTINGS[0])

@@ -10,7 +10,7 @@
 # 1 if anything failed, or nothing passed. What cannot run here is skipped, with the reason.
 set -eu
 
-legs="bochs-avx512 qemu-neon static-performance abi"
+legs="bochs-avx512 qemu-neon old-cpus static-performance abi other-machines"
 
 cd "$(dirname "$0")/.."
 

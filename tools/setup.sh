@@ -10,7 +10,7 @@
 #   vmlinuz        for `bochs`: a Linux kernel to boot there
 set -eu
 
-jobs="build test bench format abi bochs static-performance"
+jobs="build test bench format abi bochs other-machines static-performance windows"
 job=${1:-build}
 case " $jobs " in
     *" $job "*) ;;
@@ -100,6 +100,11 @@ need() {
   $need_what"
 }
 
+# need_cross TRIPLE DEBIAN_NAME: gcc for another CPU.
+need_cross() {
+    need "gcc-$1 libc6-dev-$2-cross" "$1-gcc and its C library's headers" have_headers "$1-gcc"
+}
+
 look() {
     packages='' wanted=''
     case $job in
@@ -118,9 +123,7 @@ look() {
             need clang "clang >= 14" have_clang
             need binutils "nm (binutils)" have nm
             need qemu-user "qemu-aarch64 (QEMU user mode)" have qemu-aarch64
-            need "gcc-aarch64-linux-gnu libc6-dev-arm64-cross" \
-                "aarch64-linux-gnu-gcc and its C library's headers" \
-                have_headers aarch64-linux-gnu-gcc
+            need_cross aarch64-linux-gnu arm64
             ;;
         bench)
             need pkg-config "pkg-config" have pkg-config
@@ -137,6 +140,17 @@ look() {
             need vgabios "a VGA BIOS" test -f /usr/share/vgabios/vgabios.bin
             need isolinux "isolinux.bin" test -f /usr/lib/ISOLINUX/isolinux.bin
             need syslinux-common "ldlinux.c32" test -f /usr/lib/syslinux/modules/bios/ldlinux.c32
+            ;;
+        other-machines)
+            need qemu-user "qemu-s390x and others (QEMU user mode)" have qemu-s390x
+            need_cross riscv64-linux-gnu riscv64
+            need_cross s390x-linux-gnu s390x
+            need_cross i686-linux-gnu i386
+            need_cross arm-linux-gnueabihf armhf
+            ;;
+        windows)
+            need gcc-mingw-w64-x86-64 "x86_64-w64-mingw32-gcc" have_headers x86_64-w64-mingw32-gcc
+            need "wine wine64" "wine" have wine
             ;;
         format)
             need clang-format "clang-format >= 14" have clang-format

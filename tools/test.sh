@@ -1,18 +1,23 @@
 #!/bin/sh
 # Runs the test matrix: tools/test.sh [VARIANT...]
 #
-# A variant is one compiler at one setting, built in build/test/VARIANT. The last line printed is
+# A variant is one compiler at one setting, built in build/test/VARIANT. Those that are not in the matrix
+# are legs of the lab. RDK_TESTS in the environment names the only tests to run. The last line printed is
 # `N passed, N failed, N skipped` over everything that ran; the exit code is 1 if anything failed,
 # did not build, or nothing ran. tools/setup.sh test must have run before.
 set -eu
 
 # The longest first, so that no core waits for one at the end.
 variants="gcc-O2 aarch64-gcc aarch64-clang gcc-asan gcc-O0 clang-O0 clang-O3 gcc-O3 clang-O2"
+lab_variants="nehalem avx2-no-fma riscv64 s390x i686 armhf"
 
 cd "$(dirname "$0")/.."
 env=${RDK_DEPS_DIR:-build/deps}/env
 [ -f "$env" ] || { echo "test.sh: run tools/setup.sh test first" >&2; exit 2; }
 . "$env"
+
+# is_cross VARIANT: whether it is for another CPU.
+is_cross() { [ -f "tools/cross/$1.ini" ]; }
 
 # settings VARIANT: sets cc, options, and slower, the factor on the time limits of the tests.
 settings() {
@@ -30,13 +35,14 @@ settings() {
             ;;
         aarch64-gcc) cc=aarch64-linux-gnu-gcc ;;
         aarch64-clang) cc=clang ;;
+        nehalem | avx2-no-fma) cc=gcc ;;
+        riscv64 | s390x | i686) cc=$1-linux-gnu-gcc ;;
+        armhf) cc=arm-linux-gnueabihf-gcc ;;
     esac
-    case $1 in
-        aarch64-*)
-            slower=10
-            options="--cross-file tools/cross/$1.ini -Doptimization=2 -Dcases=20000"
-            ;;
-    esac
+    if is_cross "$1"; then
+        slower=10
+        options="--cross-file tools/cross/$1.ini -Doptimization=2 -Dcases=20000 -Demulated=false"
+    fi
     options="$options -Ddebug=$debug -Dtests=enabled -Dbench=$bench -Dwerror=true"
     # meson.build looks in build/deps by itself.
     [ -z "${RDK_DEPS_DIR:-}" ] || options="$options -Ddeps_dir=$(cd "$RDK_DEPS_DIR" && pwd)"
@@ -62,8 +68,9 @@ steps() {
     stage="done"
     rm -f "$1/meson-logs/testlog.json"
     # The exit code is not needed: tools/count.py reads what each test did.
+    # shellcheck disable=SC2086 # a list of words
     "$MESON" test -C "$1" --no-rebuild --print-errorlogs --num-processes 1 \
-        --timeout-multiplier "$slower" || true
+        --timeout-multiplier "$slower" ${RDK_TESTS:-} || true
 }
 
 run_variant() {
@@ -73,9 +80,9 @@ run_variant() {
     export UBSAN_OPTIONS=halt_on_error=1:abort_on_error=1:print_stacktrace=1
     settings "$1"
     case $1 in
-        aarch64-*) unset CC CXX ;;
         clang-*) export CC=clang CXX=clang++ ;;
         gcc-*) export CC=gcc CXX=g++ ;;
+        *) unset CC CXX ;; # the cross file names them
     esac
     start=$(date +%s)
     rm -f "build/test/$1.status"
@@ -91,9 +98,9 @@ if [ "${1:-}" = --one ]; then
 fi
 
 for name in "$@"; do
-    case " $variants " in
+    case " $variants $lab_variants " in
         *" $name "*) ;;
-        *) echo "test.sh: no variant \"$name\"; there are: $variants" >&2; exit 2 ;;
+        *) echo "test.sh: no variant \"$name\"; there are: $variants $lab_variants" >&2; exit 2 ;;
     esac
 done
 # shellcheck disable=SC2086

@@ -37,5 +37,25 @@ sized() {
 # variant NAME WHAT BY: builds and tests a variant of tools/test.sh, and adds its row.
 variant() {
     tools/test.sh "$1" || true
+    row "$@"
+}
+
+# row NAME WHAT BY: adds the row of a variant that tools/test.sh has run.
+row() {
     note "$2" --by "$3" --variant "$1"
+}
+
+# says OUTPUT PATTERN...: counts the patterns that are, and are not, in OUTPUT; sets passed and failed.
+passed=0 failed=0
+says() {
+    output=$1
+    shift
+    for pattern in "$@"; do
+        if printf '%s\n' "$output" | grep -q -- "$pattern"; then
+            passed=$((passed + 1))
+        else
+            failed=$((failed + 1))
+            printf 'FAIL: no line "%s" in\n%s\n' "$pattern" "$output"
+        fi
+    done
 }
