@@ -1,5 +1,5 @@
 #!/bin/sh
-# Provides what a job needs: tools/setup.sh build | test | bench | format
+# Provides what a job needs: tools/setup.sh build | test | bench | format, or a leg of the lab: fuzz | sanitizers
 #
 # Looks for commands and headers, installs only the Debian packages that are missing, and does
 # nothing when nothing is. It leaves $RDK_DEPS_DIR (build/deps by default) with
@@ -9,8 +9,8 @@ set -eu
 
 job=${1:-build}
 case $job in
-    build | test | bench | format) ;;
-    *) echo "usage: tools/setup.sh build|test|bench|format" >&2; exit 2 ;;
+    build | test | bench | format | fuzz | sanitizers) ;;
+    *) echo "usage: tools/setup.sh build|test|bench|format|fuzz|sanitizers" >&2; exit 2 ;;
 esac
 
 cd "$(dirname "$0")/.."
@@ -72,6 +72,12 @@ have_c_compiler() {
     return 1
 }
 have_clang() { have clang && at_least 14 "$(clang -dumpversion)"; }
+# have_runtime NAME: clang has the library of a sanitizer; a package of its own on Debian.
+have_runtime() {
+    runtime=$(find "$(clang -print-resource-dir)/" -name "libclang_rt.$1*.a" | head -n 1)
+    [ -n "$runtime" ]
+}
+clang_runtimes="libclang-rt-$(clang -dumpversion 2> /dev/null | sed 's/[.].*//')-dev"
 have_benchmark() { pkg-config --exists benchmark; }
 
 # need PACKAGES WHAT CHECK...: notes both when CHECK fails.
@@ -111,6 +117,15 @@ look() {
             need pkg-config "pkg-config" have pkg-config
             need g++ "g++" have g++
             need libbenchmark-dev "Google Benchmark >= 1.7 (found by pkg-config)" have_benchmark
+            ;;
+        fuzz)
+            need clang "clang >= 14" have_clang
+            need "$clang_runtimes" "clang's libFuzzer" have_runtime fuzzer
+            ;;
+        sanitizers)
+            need clang "clang >= 14" have_clang
+            need "$clang_runtimes" "clang's sanitizers" have_runtime msan
+            need valgrind "valgrind" have valgrind
             ;;
         format)
             need clang-format "clang-format >= 14" have clang-format

@@ -62,11 +62,14 @@ SPEED_FUNCTIONS = {
 }
 SPEED_LINES = re.compile(
     r"__builtin_prefetch|stream_fetch|\bfetch|next_k|next_v|->later|short_rows|FETCH_BYTES|WORTH_PACKING"
-    r"|FAR_APART|far_apart|GROUP_COLUMNS|FEW_LINES|__asm__|_Pragma"
+    r"|FAR_APART|far_apart|GROUP_COLUMNS|FEW_LINES|RDK_ALIGN =|RDK_STATE_FLOATS =|__asm__|_Pragma"
     r"|sizeof \w+\[|\bX\(\d|\[\d+\] = \w") # and lists, of which what is wrong does not compile
 
 # Mutants that are the right program in other words: (file, operator, part of the line, why).
+TO_REFERENCE = "more rows go to the reference, which gives the same bits, slower"
 EQUIVALENT = [
+    ("kernels/softmax/softmax_rows.h", "logic", "r->T > RDK_HOT || (r->T > -INFINITY && r->T < -RDK_HOT)",
+     TO_REFERENCE),
 ]
 
 # ---- Which tests see it --------------------------------------------------------------------------------------
@@ -82,7 +85,7 @@ def bits(operation, cases, path):
 
 
 def plan_of(target):
-    """The tests, as (command, environment), quickest first; the last are what `make test` does at most."""
+    """The tests, as (command, environment), quickest first."""
     operation, _, isa = target.partition(" ")
     path = PATHS.get(isa)
     if operation == "dispatch":
@@ -96,11 +99,12 @@ def plan_of(target):
                     bits("softmax", 20000, "avx2"), bits("attention", 20000, "avx2")]
     elif operation == "softmax":
         commands = [GOLDEN, bits(operation, 500, path), (TESTS + "memory",), (TESTS + "environment",),
-                    (TESTS + "corners",), bits(operation, 200000, path)]
+                    (TESTS + "corners",), bits(operation, 20000, path)]
     else:
         commands = [GOLDEN, bits(operation, 500, path), (TESTS + "attention_corners",),
-                    (TESTS + "attention_invariance",), bits(operation, 20000, path),
-                    bits(operation, 200000, path)]
+                    (TESTS + "attention_invariance",), bits(operation, 20000, path)]
+    if path == "avx2":
+        commands.append(bits(operation, 200000, path))
     return [(command, {}) for command in commands]
 
 
@@ -386,12 +390,12 @@ def judge(build, target, objects, limits):
     return None
 
 
-def sound(build):
-    """Every test passes without a mutant; returns how long each may take with one."""
+def sound(build, targets):
+    """Every test passes without a mutant; returns how many seconds of CPU each may take with one."""
     limits = {}
-    for target in TARGETS:
+    for target in targets:
         for command, environment in plan_of(target):
-            if command in limits or not build.has(target) or "200000" in command:
+            if command in limits or "200000" in command:
                 continue
             start = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
             passed, out = build.run(command, environment, [], 600)
@@ -413,15 +417,18 @@ def known(site):
 
 
 class Picker:
-    """Hands out sites so that operators and files come in turn, by rank within each."""
+    """Hands out a target's sites so that operators and files come in turn, by rank within each."""
 
-    def __init__(self):
+    def __init__(self, target, seed):
+        turn = lambda operator: hashlib.sha256(f"{seed}|{target}|{operator}".encode()).hexdigest()
+        self.turn = {operator: turn(operator) for operator in OPERATORS}
         self.operators, self.files = collections.Counter(), collections.Counter()
 
     def order(self, sites):
         left = list(sites)
         while left:
-            best = min(left, key=lambda s: (self.operators[s.operator], self.files[s.file], s.rank))
+            best = min(left, key=lambda s: (self.operators[s.operator], self.turn[s.operator],
+                                            self.files[s.file], s.rank))
             left.remove(best)
             yield best
 
@@ -434,9 +441,9 @@ def show(site):
     return f"{site.file}:{site.line} {site.operator}: {site.before.strip()}  ->  {mutated(site)[1].strip()}"
 
 
-def try_target(build, target, count, picker, seed, limits):
+def try_target(build, target, count, seed, limits):
     """(site, who caught it or None) of `count` mutants."""
-    results = []
+    results, picker = [], Picker(target, seed)
     for site in picker.order(sites_of(target, seed)):
         if len(results) == count:
             break
@@ -485,20 +492,21 @@ def main():
             for site in sites_of(target, options.seed):
                 print(f"[{target}] {show(site)}")
         return 0
-    limits, picker, rows = sound(build), Picker(), collections.OrderedDict()
+    limits, rows = sound(build, targets), collections.OrderedDict()
     for target in targets:
         row, by, _, full, ci = TARGETS[target]
         start = time.time()
-        results = try_target(build, target, options.count or (full if options.size == "full" else ci), picker,
-                             options.seed, limits)
+        count = options.count or (full if options.size == "full" else ci)
+        results = try_target(build, target, count, options.seed, limits)
         entry = rows.setdefault(row, [by, [], 0])
         entry[1] += results
         entry[2] += time.time() - start
     everything = [r for _, results, _ in rows.values() for r in results]
     survivors = [s for s, caught in everything if not caught]
     too_many = len(survivors) > MOST_SURVIVORS
+    operators = collections.Counter(s.operator for s, _ in everything)
     print(f"{len(everything)} mutants, {len(everything) - len(survivors)} caught, {len(survivors)} survived; "
-          f"by operator: {dict(picker.operators)}")
+          f"by operator: {dict(operators)}")
     if not options.only:
         for i, (row, (by, results, seconds)) in enumerate(rows.items()):
             if results:
