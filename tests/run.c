@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "kernels/contract.h"
+#include "tests/undefined.h"
 
 enum { REPORTS_PER_PATH = 3, SCRATCH_BYTE = 0xff /* NaN */ };
 
@@ -51,6 +52,7 @@ static size_t before_data(const guarded *g) {
 /* Scratch is the largest buffer, and its contents are no one's: its canaries are kept by themselves. */
 static void spoil(const guarded *scratch) {
     memset(scratch->data, SCRATCH_BYTE, scratch->bytes);
+    make_undefined(scratch->data, scratch->bytes);
 }
 
 static void copy_canaries(char *to, const guarded *g) {
@@ -102,6 +104,7 @@ static void expect(checker *k, const job *j) {
 static bool compare_canaries(const checker *k, int scratch, char *report, size_t size) {
     const guarded *g = &k->memory.buffer[scratch];
     element none;
+    make_defined(g->data, g->bytes);
     memcpy(k->expected[scratch] + before_data(g), g->data, g->bytes);
     return compare_bits(g, k->expected[scratch], &(layout){0}, &none, report, size);
 }

@@ -10,7 +10,7 @@
 #   vmlinuz        for `bochs`: a Linux kernel to boot there
 set -eu
 
-jobs="build test bench format abi bochs other-machines static-performance windows"
+jobs="build test bench format abi bochs fuzz other-machines sanitizers static-performance windows"
 job=${1:-build}
 case " $jobs " in
     *" $job "*) ;;
@@ -87,6 +87,12 @@ have_all() {
     done
 }
 static_busybox() { have busybox && ! ldd "$(command -v busybox)"; }
+# have_runtime NAME: clang has the library of a sanitizer; a package of its own on Debian.
+have_runtime() {
+    runtime=$(find "$(clang -print-resource-dir)/" -name "libclang_rt.$1*.a" | head -n 1)
+    [ -n "$runtime" ]
+}
+clang_runtimes="libclang-rt-$(clang -dumpversion 2> /dev/null | sed 's/[.].*//')-dev"
 have_benchmark() { pkg-config --exists benchmark; }
 
 # need PACKAGES WHAT CHECK...: notes both when CHECK fails.
@@ -151,6 +157,15 @@ look() {
         windows)
             need gcc-mingw-w64-x86-64 "x86_64-w64-mingw32-gcc" have_headers x86_64-w64-mingw32-gcc
             need "wine wine64" "wine" have wine
+            ;;
+        fuzz)
+            need clang "clang >= 14" have_clang
+            need "$clang_runtimes" "clang's libFuzzer" have_runtime fuzzer
+            ;;
+        sanitizers)
+            need clang "clang >= 14" have_clang
+            need "$clang_runtimes" "clang's sanitizers" have_runtime msan
+            need valgrind "valgrind" have valgrind
             ;;
         format)
             need clang-format "clang-format >= 14" have clang-format

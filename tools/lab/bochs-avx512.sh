@@ -17,7 +17,7 @@ export BOCHS_SECONDS RDK_PATH=avx512
 # build COMPILER: static programs, in build/test/bochs-COMPILER.
 build() {
     "$MESON" setup "build/test/bochs-$1" --cross-file "tools/cross/guest-$1.ini" -Doptimization=2 -Ddebug=false \
-        -Dtests=enabled -Dsimde=disabled -Dwerror=true \
+        -Dtests=enabled -Demulated=false -Dwerror=true \
         ${RDK_DEPS_DIR:+"-Ddeps_dir=$(cd "$RDK_DEPS_DIR" && pwd)"} &&
         "$MESON" compile -C "build/test/bochs-$1"
 }

@@ -59,3 +59,17 @@ says() {
         fi
     done
 }
+
+# build_in NAME CC OPTION...: configures a build with its tests in build/lab/build-NAME, which is kept
+# from run to run, and sets built to it. What to compile is up to the leg.
+build_in() {
+    built=build/lab/build-$1
+    lab_cc=$2
+    shift 2
+    [ -z "${RDK_DEPS_DIR:-}" ] || set -- "$@" "-Ddeps_dir=$(cd "$RDK_DEPS_DIR" && pwd)"
+    set -- "$@" -Dtests=enabled -Dbench=disabled -Ddebug=false
+    if [ ! -f "$built/build.ninja" ] || ! "$MESON" setup --reconfigure "$built" "$@"; then
+        rm -rf "$built"
+        CC=$lab_cc "$MESON" setup "$built" "$@"
+    fi
+}

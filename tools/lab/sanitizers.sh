@@ -1,0 +1,42 @@
+# The tests under tools that watch: ASan + UBSan, MSan, TSan, valgrind. Kernels emulated by SIMDe are left out: it
+# would be SIMDe that is watched. Scratch counts as undefined memory for MSan and valgrind (tests/undefined.h).
+. tools/lab/lib.sh
+need sanitizers
+
+# watched WHAT BY "TEST [OPTION...]"...: runs programs of $built under $tool, and adds one row for all.
+watched() {
+    what=$1 by=$2 bad=0 start=$(date +%s)
+    shift 2
+    programs=''
+    for test in "$@"; do programs="$programs tests/${test%% *}"; done
+    # shellcheck disable=SC2086 # lists of words
+    "$NINJA" -C "$built" $programs
+    for test in "$@"; do
+        echo "== $test" >> "$built.log"
+        # shellcheck disable=SC2086
+        $tool "$built"/tests/$test >> "$built.log" 2>&1 || bad=$((bad + 1))
+    done
+    mv "$built.log" "$dir/"
+    note "$what" --by "$by" --log "$dir/${built##*/}.log" --failed "$bad" --seconds "$(($(date +%s) - start))"
+}
+
+cases="--cases $(sized 20000 1000)"
+tool=''
+build_in tsan clang -Doptimization=1 -Demulated=false -Db_sanitize=thread -Db_lundef=false
+export TSAN_OPTIONS=halt_on_error=1 # a race in a child that ends by _exit() counts too
+watched "TSan: first use raced by 8 threads, 400 times" "clang -fsanitize=thread" api/test_dispatch
+
+build_in msan clang -Doptimization=1 -Demulated=false -Db_sanitize=memory -Db_lundef=false
+watched "MSan" "clang -fsanitize=memory" "test_bits $cases" "test_attention_bits $cases" tool/test_golden \
+    test_corners test_attention_corners test_memory api/test_input api/test_attention_input
+
+build_in valgrind gcc -Doptimization=1 -Demulated=false -Dc_args=-DRDK_VALGRIND
+tool="valgrind -q --error-exitcode=9"
+trimmed="test_attention_bits --cases $(sized 1000 100)"
+set -- tool/test_golden "$trimmed"
+[ "$LAB_SIZE" = ci ] || set -- "$@" "test_bits --cases 1000" test_attention_corners
+watched "memcheck, trimmed" "valgrind $(valgrind --version | sed 's/.*-//')" "$@"
+
+RDK_CASES=$(sized 20000 2000)
+export RDK_CASES
+variant gcc-asan "ASan and UBSan, all suites" "gcc -fsanitize=address,undefined"
