@@ -53,6 +53,11 @@ RDK_INLINE tile_vec tile_fma(tile_vec x, tile_vec y, tile_vec z) {
     return _mm256_fmadd_ps(x, y, z);
 }
 
+/* An element of a, for tile_fma_one: here in all lanes. */
+typedef tile_vec tile_one;
+#define tile_take tile_splat
+#define tile_fma_one tile_fma
+
 /* gcc moves no loads on x86, and a pin would be in its way. */
 #if defined(__clang__) && !defined(RDK_EMULATED)
 #define TILE_PIN(v) __asm__ volatile("" : "+v"(v))

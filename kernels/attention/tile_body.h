@@ -61,10 +61,35 @@ typedef struct tile_sums {
 #define TILE_UNROLL _Pragma("GCC unroll 4")
 #endif
 
+/* Odd multiples of the distance of rows; an address can hold 1, 2, 4 or 8 times one of them. */
+typedef struct tile_rows {
+    int64_t x1, x3, x5, x7, x9, x11;
+} tile_rows;
+
+/* Says that it is no product, so that no compiler finds products again and keeps all of them, or adds one to the next. */
+#define TILE_KEEP(r)                                                                               \
+    if (r < rows)                                                                                  \
+    __asm__("" : "+r"(row.x##r))
+
+#define TILE_ROW(r)                                                                                \
+    (a + (r == 0    ? 0                                                                            \
+          : r == 1  ? row->x1                                                                      \
+          : r == 2  ? row->x1 * 2                                                                  \
+          : r == 3  ? row->x3                                                                      \
+          : r == 4  ? row->x1 * 4                                                                  \
+          : r == 5  ? row->x5                                                                      \
+          : r == 6  ? row->x3 * 2                                                                  \
+          : r == 7  ? row->x7                                                                      \
+          : r == 8  ? row->x1 * 8                                                                  \
+          : r == 9  ? row->x9                                                                      \
+          : r == 10 ? row->x5 * 2                                                                  \
+                    : row->x11))
+
 /* One step with a step of b held, and a going by. */
-RDK_INLINE void tile_step_tall(tile_sums *sums, const char *a, int64_t a_row, const char *b,
+RDK_INLINE void tile_step_tall(tile_sums *sums, const char *a, const tile_rows *row, const char *b,
                                const int rows, const int vectors) {
-    tile_vec x, b0 = tile_zero(), b1 = b0, b2 = b0, b3 = b0, b4 = b0, b5 = b0;
+    tile_one x;
+    tile_vec b0 = tile_zero(), b1 = b0, b2 = b0, b3 = b0, b4 = b0, b5 = b0;
 #define TILE_HOLD(i)                                                                               \
     if (i < vectors)                                                                               \
     b##i = tile_load(b + i * TILE_LANES * 4)
@@ -79,8 +104,8 @@ RDK_INLINE void tile_step_tall(tile_sums *sums, const char *a, int64_t a_row, co
 #define TILE_ADD(r, i)                                                                             \
     if (r < rows && i < vectors) {                                                                 \
         if (i == 0)                                                                                \
-            x = tile_splat(a + r * a_row);                                                         \
-        sums->s##r##_##i = tile_fma(x, TILE_PICK(i), sums->s##r##_##i);                            \
+            x = tile_take(TILE_ROW(r));                                                            \
+        sums->s##r##_##i = tile_fma_one(x, TILE_PICK(i), sums->s##r##_##i);                        \
         TILE_PIN(sums->s##r##_##i);                                                                \
     }
     TILE_BY_ROWS(TILE_ADD);
@@ -89,12 +114,13 @@ RDK_INLINE void tile_step_tall(tile_sums *sums, const char *a, int64_t a_row, co
 }
 
 /* One step with an element of each row of a held, and b going by. */
-RDK_INLINE void tile_step_wide(tile_sums *sums, const char *a, int64_t a_row, const char *b,
+RDK_INLINE void tile_step_wide(tile_sums *sums, const char *a, const tile_rows *row, const char *b,
                                const int rows, const int vectors) {
-    tile_vec x, a0 = tile_zero(), a1 = a0, a2 = a0, a3 = a0, a4 = a0, a5 = a0;
+    tile_vec x;
+    tile_one a0 = tile_take(a), a1 = a0, a2 = a0, a3 = a0, a4 = a0, a5 = a0;
 #define TILE_HOLD(r)                                                                               \
     if (r < rows)                                                                                  \
-    a##r = tile_splat(a + r * a_row)
+    a##r = tile_take(TILE_ROW(r))
     TILE_HOLD(0);
     TILE_HOLD(1);
     TILE_HOLD(2);
@@ -107,7 +133,7 @@ RDK_INLINE void tile_step_wide(tile_sums *sums, const char *a, int64_t a_row, co
     if (r < rows && i < vectors) {                                                                 \
         if (r == 0)                                                                                \
             x = tile_load(b + i * TILE_LANES * 4);                                                 \
-        sums->s##r##_##i = tile_fma(TILE_PICK(r), x, sums->s##r##_##i);                            \
+        sums->s##r##_##i = tile_fma_one(TILE_PICK(r), x, sums->s##r##_##i);                        \
         TILE_PIN(sums->s##r##_##i);                                                                \
     }
     TILE_BY_VECTORS(TILE_ADD);
@@ -116,12 +142,12 @@ RDK_INLINE void tile_step_wide(tile_sums *sums, const char *a, int64_t a_row, co
 }
 
 /* One step: of a and b, whichever takes fewer registers is held. */
-RDK_INLINE void tile_step(tile_sums *sums, const char *a, int64_t a_row, const char *b,
+RDK_INLINE void tile_step(tile_sums *sums, const char *a, const tile_rows *row, const char *b,
                           const int rows, const int vectors) {
     if (rows > vectors)
-        tile_step_tall(sums, a, a_row, b, rows, vectors);
+        tile_step_tall(sums, a, row, b, rows, vectors);
     else
-        tile_step_wide(sums, a, a_row, b, rows, vectors);
+        tile_step_wide(sums, a, row, b, rows, vectors);
 }
 
 RDK_INLINE void tile_clear(tile_sums *sums) {
@@ -179,6 +205,13 @@ RDK_INLINE void tile_once(const tile *t, const char *a, float *c, const float *s
     tile_sums sums;
     const char *b = t->b;
     const int64_t a_row = t->a_row, a_step = t->a_step, b_step = t->b_step;
+    tile_rows row = {a_row, 3 * a_row, 5 * a_row, 7 * a_row, 9 * a_row, 11 * a_row};
+    TILE_KEEP(1);
+    TILE_KEEP(3);
+    TILE_KEEP(5);
+    TILE_KEEP(7);
+    TILE_KEEP(9);
+    TILE_KEEP(11);
     int64_t left = t->steps;
 
     tile_clear(&sums);
@@ -190,14 +223,14 @@ RDK_INLINE void tile_once(const tile *t, const char *a, float *c, const float *s
         if (t->fetch->left > 0) {
             stream f = *t->fetch; /* as many lines a step as the step reads of b */
             for (; steps > 0 && f.left > 0; steps--, a += a_step, b += b_step) {
-                tile_step(&sums, a, a_row, b, rows, vectors);
+                tile_step(&sums, a, &row, b, rows, vectors);
                 stream_fetch(&f, lines);
             }
             *t->fetch = f;
         }
         TILE_UNROLL
         for (; steps > 0; steps--, a += a_step, b += b_step)
-            tile_step(&sums, a, a_row, b, rows, vectors);
+            tile_step(&sums, a, &row, b, rows, vectors);
         if (t->steps > left + t->piece) /* not the first piece */
             tile_join(t, c, &sums, rows, vectors);
         tile_put(t, c, &sums, rows, vectors);

@@ -53,10 +53,28 @@ RDK_INLINE tile_vec tile_fma(tile_vec x, tile_vec y, tile_vec z) {
     return vfmaq_f32(z, x, y);
 }
 
+/* An element of a, for tile_fma_one: in the first lane. Not a splat, which would take a cycle of a pipe that FMAs
+ * need. In assembly because gcc makes one splat of several uses of a lane. */
+typedef float32x4_t tile_one;
+
 #ifndef RDK_EMULATED
 #define TILE_PIN(v) __asm__ volatile("" : "+w"(v))
+
+RDK_INLINE tile_one tile_take(const void *p) {
+    typedef float any_float __attribute__((aligned(1), may_alias));
+    tile_one v;
+    __asm__("ldr %s0, %1" : "=w"(v) : "m"(*(const any_float *)p));
+    return v;
+}
+
+RDK_INLINE tile_vec tile_fma_one(tile_one x, tile_vec y, tile_vec z) {
+    __asm__("fmla %0.4s, %1.4s, %2.s[0]" : "+w"(z) : "w"(y), "w"(x));
+    return z;
+}
 #else
 #define TILE_PIN(v) (void)(v)
+#define tile_take tile_splat
+#define tile_fma_one tile_fma
 #endif
 
 /* Tiles serve for very few queries, too. */
