@@ -94,7 +94,7 @@ ATTENTION = [
         (TILE_NEON, "m[3] = vcombine_f32(vget_high_f32(p.val[1]), vget_high_f32(q.val[1]));",
                     "m[3] = vcombine_f32(vget_high_f32(q.val[1]), vget_high_f32(p.val[1]));")]),
     ("keys_of_another_panel", "vector", [
-        (FEW_X86, "turn_8_keys(m[1], key + 8 * step,", "turn_8_keys(m[1], key,"),
+        (FEW_X86, "turn_8_keys(high, keys_on(key, step, 8),", "turn_8_keys(high, key,"),
         (TILE, "t->a + n * rows * t->a_row", "t->a + (n & 1) * rows * t->a_row")]),
     ("edge_tile_one_row_short", "vector", [
         (WALK, "TILES[rest][vectors](&t);", "TILES[rest > 1 ? rest - 1 : rest][vectors](&t);")]),
@@ -102,9 +102,10 @@ ATTENTION = [
         (WALK, "    if (rest)\n", "    if (rest > 1)\n")]),
     ("multiply_add_not_fused", "vector", [
         (TILE_AVX2, "_mm256_fmadd_ps(x, y, z)", "_mm256_add_ps(_mm256_mul_ps(x, y), z)"),
-        (TILE_NEON, "vfmaq_f32(z, x, y)", "vaddq_f32(vmulq_f32(x, y), z)")]),
+        (TILE_NEON, '__asm__("fmla %0.4s, %1.4s, %2.s[0]" : "+w"(z) : "w"(y), "w"(x));',
+                    "z = vaddq_f32(vmulq_laneq_f32(y, x, 0), z);")]),
     ("queries_not_negated", "vector", [
-        (WALK, "from, w->d->d_qk, w->scale);", "from, w->d->d_qk, fabsf(w->scale));")]),
+        (WALK, "next, w->d->d_qk, w->scale);", "next, w->d->d_qk, fabsf(w->scale));")]),
     ("scores_in_one_chain", "vector", [
         (WALK, "t.piece = RDK_PIECE;", "t.piece = RDK_MAX_HEAD_DIM;")]),
     ("second_piece_alone", "vector", [
