@@ -87,7 +87,7 @@ RDK_INLINE void few_column(few_sums *sums, __m256 low, __m256 high, const float 
 RDK_INLINE void few_step(few_sums *sums, const char *key, int64_t step, const float *q, const int n,
                          const int sixteen, const int rows) {
     __m256 low[4], high[4], later[2];
-    const bool crowded = n == 4 && rows == 4;
+    const bool crowded = TILE_REGISTERS == 16 && n == 4 && rows == 4;
     turn_8_keys(low, key, step, n == 4);
     if (crowded) {
         later[0] = low[2];

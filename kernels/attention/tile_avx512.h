@@ -12,6 +12,7 @@ enum {
     TILE_LANES = 16,
     TILE_GROUP = 48, /* queries that share one pass over the keys */
     TILE_STRIP = 32, /* columns of values that are brought together */
+    TILE_REGISTERS = 32,
 };
 
 /* Scores: keys at once, by vectors of queries. Output: queries at most, and vectors of columns at once, by
