@@ -10,7 +10,7 @@
 # 1 if anything failed, or nothing passed. What cannot run here is skipped, with the reason.
 set -eu
 
-legs="qemu-neon old-cpus other-machines"
+legs="qemu-neon old-cpus other-machines compilers windows"
 
 cd "$(dirname "$0")/.."
 LAB_SIZE=full
