@@ -19,7 +19,7 @@ LEAST = 4
 JUDGED, SHOWN = "tile_", "few_"
 
 FILE = re.compile(r"^(\S+):\s+file format")
-MEMBER = re.compile(r"(attention_(?!scalar)[a-z0-9]+)\.c\.o$")
+MEMBER = re.compile(r"(attention_(?!scalar)[a-z0-9]+)\.c\.o(bj)?$")
 FUNCTION = re.compile(r"^[0-9a-f]+ <([^>]+)>:$")
 INSTRUCTION = re.compile(r"^\s*([0-9a-f]+):\t(\S+)\s*(.*)$")
 TARGET = re.compile(r"\b([0-9a-f]+) <")
