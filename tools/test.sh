@@ -9,8 +9,8 @@ set -eu
 
 # The longest first, so that no core waits for one at the end.
 variants="gcc-O2 aarch64-gcc gcc-asan gcc-O0 clang-O2 clang-O3 gcc-O3"
-lab_variants="aarch64-clang nehalem avx2-no-fma riscv64 s390x i686 armhf windows
-    clang-O0 gcc-O0-simde gcc-O3-simde clang-O0-simde clang-O3-simde"
+lab_variants="aarch64-clang nehalem avx2-no-fma riscv64 s390x i686 armhf windows clang-O0 \
+gcc-O0-simde gcc-O3-simde clang-O0-simde clang-O3-simde"
 
 cd "$(dirname "$0")/.."
 env=${RDK_DEPS_DIR:-build/deps}/env
