@@ -32,10 +32,10 @@ void *guard_place(guarded *g, size_t bytes, size_t away, bool at_end);
 char *guard_window(const guarded *g);
 size_t guard_window_bytes(const guarded *g);
 
-/* Whether reports tell reads from writes on this CPU. If not, they say "access" for both. */
+/* Whether reports tell reads from writes here. If not, they say "access" for both. */
 extern const bool GUARD_TELLS_ACCESS;
 
-/* Runs call(argument). On SIGSEGV, SIGBUS, SIGILL or SIGFPE it gives up the call, says in `report`
+/* Runs call(argument). On a memory fault, an illegal instruction or a floating-point trap it gives up the call, says in `report`
  * what happened ("read past the end of x by 4 bytes") and returns false. */
 bool guard_call(void (*call)(void *), void *argument, char *report, size_t report_size);
 

@@ -8,8 +8,9 @@
 set -eu
 
 # The longest first, so that no core waits for one at the end.
-variants="gcc-O2 aarch64-gcc aarch64-clang gcc-asan gcc-O0 clang-O0 clang-O3 gcc-O3 clang-O2"
-lab_variants="nehalem avx2-no-fma riscv64 s390x i686 armhf"
+variants="gcc-O2 aarch64-gcc gcc-asan gcc-O0 clang-O2 clang-O3 gcc-O3"
+lab_variants="aarch64-clang nehalem avx2-no-fma riscv64 s390x i686 armhf windows clang-O0 \
+gcc-O0-simde gcc-O3-simde clang-O0-simde clang-O3-simde"
 
 cd "$(dirname "$0")/.."
 env=${RDK_DEPS_DIR:-build/deps}/env
@@ -22,26 +23,38 @@ is_cross() { [ -f "tools/cross/$1.ini" ]; }
 # settings VARIANT: sets cc, options, and slower, the factor on the time limits of the tests.
 settings() {
     slower=1 bench=disabled debug=false # gcc takes twice as long with debugging data
+    options="-Dcases=20000"
     case $1 in
-        gcc-O2) cc=gcc options="-Doptimization=2 -Dcases=200000" slower=10 ;;
+        gcc-O2) cc=gcc options="-Dcases=200000" slower=10 ;;
         # The benchmark, too, is built and run once, briefly.
-        gcc-O3) cc=gcc options="-Doptimization=3 -Dcases=20000" bench=enabled ;;
-        gcc-O*) cc=gcc options="-Doptimization=${1#gcc-O} -Dcases=20000" ;;
-        clang-O*) cc=clang options="-Doptimization=${1#clang-O} -Dcases=20000" ;;
+        gcc-O3) cc=gcc bench=enabled ;;
         # gcc, because its sanitizer runtimes always come with it.
         gcc-asan)
             cc=gcc slower=5 debug=true
-            options="-Doptimization=1 -Db_sanitize=address,undefined -Db_lundef=false -Dcases=20000"
+            options="$options -Doptimization=1 -Db_sanitize=address,undefined -Db_lundef=false"
             ;;
+        gcc-* | nehalem | avx2-no-fma) cc=gcc ;;
+        clang-* | aarch64-clang) cc=clang ;;
         aarch64-gcc) cc=aarch64-linux-gnu-gcc ;;
-        aarch64-clang) cc=clang ;;
-        nehalem | avx2-no-fma) cc=gcc ;;
         riscv64 | s390x | i686) cc=$1-linux-gnu-gcc ;;
         armhf) cc=arm-linux-gnueabihf-gcc ;;
+        windows) cc=x86_64-w64-mingw32-gcc ;;
+    esac
+    case $1 in
+        *-O[0-3]*)
+            level=${1#*-O}
+            options="$options -Doptimization=${level%%-*}"
+            ;;
+    esac
+    # SIMDe takes a minute to compile. The bits do not depend on the optimisation, so two builds of the
+    # matrix have it.
+    case $1 in
+        gcc-O2 | clang-O2 | *-simde) options="$options -Demulated=true" ;;
+        *) options="$options -Demulated=false" ;;
     esac
     if is_cross "$1"; then
         slower=10
-        options="--cross-file tools/cross/$1.ini -Doptimization=2 -Dcases=20000 -Demulated=false"
+        options="$options --cross-file tools/cross/$1.ini -Doptimization=2"
     fi
     options="$options -Ddebug=$debug -Dtests=enabled -Dbench=$bench -Dwerror=true"
     # meson.build looks in build/deps by itself.

@@ -33,7 +33,7 @@
 #define RDK_API __declspec(dllexport)
 #elif defined(_WIN32) && defined(RDK_SHARED)
 #define RDK_API __declspec(dllimport)
-#elif defined(__GNUC__)
+#elif defined(__GNUC__) && !defined(_WIN32)
 #define RDK_API __attribute__((visibility("default")))
 #else
 #define RDK_API

@@ -9,7 +9,7 @@ import sys
 LEAST = 4  # fused multiply-adds of a loop that is looked at
 
 FILE = re.compile(r"^(\S+):\s+file format")
-MEMBER = re.compile(r"((?:attention|softmax)_(?!scalar)[a-z0-9]+)\.c\.o$")
+MEMBER = re.compile(r"((?:attention|softmax)_(?!scalar)[a-z0-9]+)\.c\.o(?:bj)?$")
 FUNCTION = re.compile(r"^[0-9a-f]+ <([^>]+)>:$")
 INSTRUCTION = re.compile(r"^\s*([0-9a-f]+):\t(\S+)\s*(.*)$")
 TARGET = re.compile(r"\b([0-9a-f]+) <")

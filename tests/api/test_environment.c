@@ -1,5 +1,5 @@
 /* What RDK_ISA in the environment did. Run once per value, and once as a setuid program. */
-#define _GNU_SOURCE /* setenv after the first use */
+#define _GNU_SOURCE
 #include "tests/suite.h"
 
 #include <string.h>
@@ -9,6 +9,7 @@
 
 #include "dispatch/cpu.h"
 #include "dispatch/dispatch.h"
+#include "tests/api/variable.h"
 
 static const char *value; /* of RDK_ISA */
 static int privileged;    /* a setuid program: the value must have been ignored */
@@ -43,7 +44,7 @@ TEST environment_is_honoured(void) {
 
 TEST later_changes_do_not_matter(void) {
     rdk_isa before = rdk_get_isa();
-    setenv("RDK_ISA", before == RDK_ISA_SCALAR ? "default" : "scalar", 1);
+    set_variable("RDK_ISA", before == RDK_ISA_SCALAR ? "default" : "scalar");
     ASSERT_EQ(before, rdk_get_isa());
     PASS();
 }

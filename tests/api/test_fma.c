@@ -69,7 +69,20 @@ TEST midway_and_a_little(void) {
     PASS();
 }
 
+/* MinGW's rounds to long double first. */
+static bool libm_rounds_once(void) {
+    return libm_fma(0x1.5755e2p+47f, -0x1.fa16c6p-16f, -0x1.f29476p-53f) == -0x1.535f26p+32f;
+}
+
+TEST nothing_to_compare_with(void) {
+    RDK_SKIP("fused multiply-add: the C library's fmaf rounds twice");
+}
+
 SUITE(multiply_add) {
+    if (!libm_rounds_once()) {
+        RUN_TEST(nothing_to_compare_with);
+        return;
+    }
     RUN_TEST(any_bits);
     RUN_TEST(sums_that_meet);
     RUN_TEST(subnormal_results);
