@@ -47,7 +47,7 @@ static inline float take_float(bytes *b) {
 
 /* Numbers that sizes, strides and positions may not be, or hardly. */
 static inline int64_t take_wild(bytes *b) {
-    static const int64_t WILD[] = {-1,        INT64_MIN,       INT64_MAX, (int64_t)1 << 31,
+    static const int64_t WILD[] = {-1,        INT64_MIN,        INT64_MAX, (int64_t)1 << 31,
                                    1024,      (int64_t)1 << 61, 1025,      ((int64_t)1 << 61) + 1,
                                    INT32_MIN, (int64_t)1 << 62, 1 << 20,   ((int64_t)1 << 31) + 1};
     int64_t kind = take(b), small = take_below(b, 5) - 2;

@@ -29,7 +29,8 @@ typedef struct spoilt {
     int scratch; /* the buffer whose contents are no one's afterwards, or -1 */
     rdk_status (*call)(const rdk_table *t, const void *desc);
     const void *desc;
-    bool fits; /* all operands lie in the buffers, and the work is not too much */
+    bool fits;  /* all operands lie in the buffers, and the work is not too much */
+    bool wrong; /* for reasons that need no arithmetic: must be refused */
     const char *description;
 } spoilt;
 
@@ -57,7 +58,8 @@ static bool lies_inside(const memory *m, const void *data, wide width, const int
 static void copy_windows(const checker *k, char *const *to) {
     for (int i = 0; i < k->memory.count; i++)
         if (k->memory.used[i])
-            memcpy(to[i], guard_window(&k->memory.buffer[i]), guard_window_bytes(&k->memory.buffer[i]));
+            memcpy(to[i], guard_window(&k->memory.buffer[i]),
+                   guard_window_bytes(&k->memory.buffer[i]));
 }
 
 static void restore_windows(const checker *k) {
@@ -71,7 +73,8 @@ static void restore_windows(const checker *k) {
 static int changed(const checker *k, char *const *images, int but) {
     for (int i = 0; i < k->memory.count; i++) {
         const guarded *g = &k->memory.buffer[i];
-        if (k->memory.used[i] && i != but && memcmp(guard_window(g), images[i], guard_window_bytes(g)))
+        if (k->memory.used[i] && i != but &&
+            memcmp(guard_window(g), images[i], guard_window_bytes(g)))
             return i;
     }
     return -1;
@@ -135,6 +138,8 @@ static void check_accepted(const spoilt *s) {
 static void check_spoilt(const spoilt *s) {
     rdk_status status = judge(s);
     copy_windows(s->k, s->k->before);
+    if (status == RDK_OK && s->wrong)
+        fail("accepted, and yet wrong", s->description);
     if (status != RDK_OK)
         check_refused(s, status);
     else if (s->fits)
@@ -147,7 +152,8 @@ static rdk_status call_softmax(const rdk_table *t, const void *desc) {
     return rdk_softmax_with(t, desc);
 }
 
-static bool matrix_fits(const memory *m, const rdk_softmax_desc *d, const void *data, int64_t stride) {
+static bool matrix_fits(const memory *m, const rdk_softmax_desc *d, const void *data,
+                        int64_t stride) {
     return lies_inside(m, data, d->cols, (int64_t[]){1, 1, d->rows}, (int64_t[]){0, 0, stride});
 }
 
@@ -163,6 +169,13 @@ static bool softmax_fits(const memory *m, const rdk_softmax_desc *d) {
            (!d->row_scale || lies_inside(m, d->row_scale, d->rows, once, nowhere));
 }
 
+static bool softmax_is_wrong(const rdk_softmax_desc *d) {
+    bool has_y = d->mode != RDK_SOFTMAX_LSE, has_data = d->rows > 0 && d->cols > 0;
+    return d->size < sizeof *d || d->mode < 0 || d->mode > 2 || d->rows < 0 || d->cols < 0 ||
+           d->x_type < 0 || d->x_type > 2 || d->x_stride < 0 || (has_y && d->y_stride < 0) ||
+           (has_data && (!d->x || (has_y && (!d->y || d->y_type < 0 || d->y_type > 2))));
+}
+
 static void try_softmax(bytes *b, int spoils) {
     softmax_case c = decode_softmax(b);
     char description[2048];
@@ -176,11 +189,12 @@ static void try_softmax(bytes *b, int spoils) {
     while (spoils--)
         spoil_softmax(b, &d, &softmax.memory);
     /* The check itself reads these, as many as there are rows. */
-    if (d.visible && !lies_inside(&softmax.memory, d.visible, (wide)d.rows * 2, (int64_t[]){1, 1, 1},
-                                  (int64_t[]){0, 0, 0}))
+    if (d.visible && !lies_inside(&softmax.memory, d.visible, (wide)d.rows * 2,
+                                  (int64_t[]){1, 1, 1}, (int64_t[]){0, 0, 0}))
         d.visible = NULL;
     spoilt s = {.k = &softmax, .scratch = -1, .call = call_softmax, .desc = &d};
     s.fits = softmax_fits(&softmax.memory, &d);
+    s.wrong = softmax_is_wrong(&d);
     s.description = description;
     check_spoilt(&s);
 }
@@ -210,11 +224,24 @@ static bool attention_fits(const memory *m, const rdk_attention_desc *d) {
     return input_fits(m, d, &d->q, d->q_heads, d->q_len, d->d_qk) &&
            input_fits(m, d, &d->k, d->kv_heads, d->kv_len, d->d_qk) &&
            input_fits(m, d, &d->v, d->kv_heads, d->kv_len, d->d_v) &&
-           output_fits(m, d, &d->out, d->d_v) &&
-           (!d->lse.data || output_fits(m, d, &d->lse, 1)) &&
+           output_fits(m, d, &d->out, d->d_v) && (!d->lse.data || output_fits(m, d, &d->lse, 1)) &&
            (!d->weights.data || output_fits(m, d, &d->weights, d->kv_len)) &&
            lies_inside(m, d->scratch, (wide)(d->scratch_size + 3) / 4, (int64_t[]){1, 1, 1},
                        (int64_t[]){0, 0, 0});
+}
+
+static bool view_is_wrong(const rdk_const_view *v) {
+    return v->batch_stride < 0 || v->head_stride < 0 || v->row_stride < 0 || v->type != RDK_F32;
+}
+
+static bool attention_is_wrong(const rdk_attention_desc *d) {
+    const rdk_const_view out = {d->out.data, d->out.batch_stride, d->out.head_stride,
+                                d->out.row_stride, d->out.type};
+    return d->size < sizeof *d || d->causal < 0 || d->causal > 2 || d->batch < 0 ||
+           d->q_heads < 0 || d->kv_heads < 0 || d->q_len < 0 || d->kv_len < 0 || d->d_qk < 1 ||
+           d->d_v < 1 || d->d_qk > RDK_MAX_HEAD_DIM || d->d_v > RDK_MAX_HEAD_DIM ||
+           d->key_pos0 < 0 || view_is_wrong(&d->q) || view_is_wrong(&d->k) ||
+           view_is_wrong(&d->v) || view_is_wrong(&out);
 }
 
 static void try_attention(bytes *b, int spoils) {
@@ -231,6 +258,7 @@ static void try_attention(bytes *b, int spoils) {
         spoil_attention(b, &d, &attention.memory);
     spoilt s = {.k = &attention, .scratch = OPERAND_SCRATCH, .call = call_attention, .desc = &d};
     s.fits = attention_fits(&attention.memory, &d);
+    s.wrong = attention_is_wrong(&d);
     s.description = description;
     check_spoilt(&s);
 }
