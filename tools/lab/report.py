@@ -44,7 +44,8 @@ def cases_in(text):
     cases = collections.Counter()
     for path, n in CASES.findall(text):
         cases[path] += int(n)
-    return ", ".join(f"{path} {n:,}" for path, n in cases.items() if path != "scalar" or len(cases) == 1)
+    return ", ".join(f"{path} {n:,}" for path, n in cases.items()
+                     if n and (path != "scalar" or len(cases) == 1))
 
 
 def hashes_in(text):
