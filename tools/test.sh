@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs the test matrix: tools/test.sh [VARIANT...]
+# Runs the test matrix: tools/test.sh [VARIANT...]; prints it: tools/test.sh --list
 #
 # A variant is one compiler at one setting, built in build/test/VARIANT. Those that are not in the matrix
 # are legs of the lab. RDK_TESTS in the environment names the only tests to run. The last line printed is
@@ -105,6 +105,10 @@ run_variant() {
     "$PYTHON" tools/count.py variant "$1"
 }
 
+if [ "${1:-}" = --list ]; then
+    echo "$variants"
+    exit 0
+fi
 if [ "${1:-}" = --one ]; then
     run_variant "$2"
     exit 0
