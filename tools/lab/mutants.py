@@ -70,6 +70,9 @@ TO_REFERENCE = "more rows go to the reference, which gives the same bits, slower
 EQUIVALENT = [
     ("kernels/softmax/softmax_rows.h", "logic", "r->T > RDK_HOT || (r->T > -INFINITY && r->T < -RDK_HOT)",
      TO_REFERENCE),
+    ("dispatch/attention.c", "relation", "if (d->batch <= 1 || !rows)",
+     "the only batch has index 0, and 0 times any stride is 0"),
+    ("kernels/softmax/softmax_rows.h", "logic", "T > -INFINITY && f32x16_max_lanes(bias_max) > RDK_HOT", TO_REFERENCE),
 ]
 
 # ---- Which tests see it --------------------------------------------------------------------------------------
