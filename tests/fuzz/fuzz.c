@@ -37,11 +37,11 @@ typedef struct spoilt {
 /* Whether a view of this shape lies inside one of the buffers, canaries included. */
 static bool lies_inside(const memory *m, const void *data, wide width, const int64_t count[3],
                         const int64_t stride[3]) {
-    wide bytes = width * 4;
+    wide span = width * 4;
     for (int i = 0; i < 3; i++) {
         if (count[i] <= 0)
             return true;
-        bytes += (wide)(count[i] - 1) * stride[i] * 4;
+        span += (wide)(count[i] - 1) * stride[i] * 4;
     }
     if (width == 0)
         return true;
@@ -49,7 +49,7 @@ static bool lies_inside(const memory *m, const void *data, wide width, const int
         const guarded *g = &m->buffer[i];
         const char *first = guard_window(g), *end = first + guard_window_bytes(g);
         const char *p = data;
-        if (m->used[i] && p >= first && p <= end && bytes <= end - p)
+        if (m->used[i] && p >= first && p <= end && span <= end - p)
             return true;
     }
     return false;
