@@ -57,8 +57,10 @@ static void decode_sizes(bytes *b, attention_case *c) {
             c->kv_len /= 2;
         else if (c->batch > 1)
             c->batch = 1;
-        else
+        else if (c->q_heads > 1)
             c->q_heads = c->kv_heads = 1;
+        else
+            c->d_qk = c->d_v = 1 + c->d_qk / 2;
     }
 }
 

@@ -61,15 +61,19 @@ SPEED_FUNCTIONS = {
     "after": "what is fetched ahead",
 }
 SPEED_LINES = re.compile(
-    r"__builtin_prefetch|stream_fetch|\bfetch|next_k|next_v|->later|short_rows|FETCH_BYTES|WORTH_PACKING"
+    r"__builtin_prefetch|stream_fetch|\bfetch|next_k|next_v|is_last = kv_head|->later|short_rows|FETCH_BYTES|WORTH_PACKING"
     r"|FAR_APART|far_apart|GROUP_COLUMNS|FEW_LINES|RDK_ALIGN =|RDK_STATE_FLOATS =|__asm__|_Pragma"
-    r"|sizeof \w+\[|\bX\(\d|\[\d+\] = \w") # and lists, of which what is wrong does not compile
+    r"|TILE_HOLD\([45]\)"  # no tile is five rows and five vectors large
+    r"|sizeof \w+\[|\bX\(\d|\[\d+\] = \w")  # lists: what is wrong there does not compile
 
 # Mutants that are the right program in other words: (file, operator, part of the line, why).
 TO_REFERENCE = "more rows go to the reference, which gives the same bits, slower"
 EQUIVALENT = [
     ("kernels/softmax/softmax_rows.h", "logic", "r->T > RDK_HOT || (r->T > -INFINITY && r->T < -RDK_HOT)",
      TO_REFERENCE),
+    ("dispatch/attention.c", "relation", "if (d->batch <= 1 || !rows)",
+     "the only batch has index 0, and 0 times any stride is 0"),
+    ("kernels/softmax/softmax_rows.h", "logic", "T > -INFINITY && f32x16_max_lanes(bias_max) > RDK_HOT", TO_REFERENCE),
 ]
 
 # ---- Which tests see it --------------------------------------------------------------------------------------
