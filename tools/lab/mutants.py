@@ -54,16 +54,17 @@ TARGETS = {
     "dispatch choice": ("dispatch", NATIVE, [("rootdk_inside", "dispatch/dispatch.c")], 1, 0),
 }
 
-# Lines that change no result, whatever they say.
+# Lines that change no result, whatever they say: what is fetched ahead, how work is split, what falls away.
 SPEED_FUNCTIONS = {
     "stream_of": "what is fetched ahead", "stream_fetch": "what is fetched ahead",
     "keys_from": "what is fetched ahead", "values_from": "what is fetched ahead",
     "after": "what is fetched ahead",
 }
 SPEED_LINES = re.compile(
-    r"__builtin_prefetch|stream_fetch|\bfetch|next_k|next_v|is_last = kv_head|->later|short_rows|FETCH_BYTES|WORTH_PACKING"
-    r"|FAR_APART|far_apart|GROUP_COLUMNS|FEW_LINES|RDK_ALIGN =|RDK_STATE_FLOATS =|__asm__|_Pragma"
+    r"__builtin_prefetch|stream_fetch|\bfetch|next_k|next_v|is_last = kv_head|->later|short_rows|FETCH_BYTES"
+    r"|WORTH_PACKING|FAR_APART|far_apart|GROUP_COLUMNS|FEW_LINES|RDK_ALIGN =|RDK_STATE_FLOATS =|__asm__|_Pragma"
     r"|TILE_HOLD\([45]\)"  # no tile is five rows and five vectors large
+    r"|r < rows && i < vectors"  # sums outside a tile are stored nowhere: the compiler leaves them out
     r"|sizeof \w+\[|\bX\(\d|\[\d+\] = \w")  # lists: what is wrong there does not compile
 
 # Mutants that are the right program in other words: (file, operator, part of the line, why).

@@ -5,19 +5,18 @@ need sanitizers
 
 # watched WHAT BY "TEST [OPTION...]"...: runs programs of $built under $tool, and adds one row for all.
 watched() {
-    what=$1 by=$2 bad=0 start=$(date +%s)
+    what=$1 by=$2 bad=0 start=$(date +%s) log=$dir/${built##*/}.log
     shift 2
     programs=''
     for test in "$@"; do programs="$programs tests/${test%% *}"; done
     # shellcheck disable=SC2086 # lists of words
     "$NINJA" -C "$built" $programs
     for test in "$@"; do
-        echo "== $test" >> "$built.log"
+        echo "== $test" >> "$log"
         # shellcheck disable=SC2086
-        $tool "$built"/tests/$test >> "$built.log" 2>&1 || bad=$((bad + 1))
+        $tool "$built"/tests/$test >> "$log" 2>&1 || bad=$((bad + 1))
     done
-    mv "$built.log" "$dir/"
-    note "$what" --by "$by" --log "$dir/${built##*/}.log" --failed "$bad" --seconds "$(($(date +%s) - start))"
+    note "$what" --by "$by" --log "$log" --failed "$bad" --seconds "$(($(date +%s) - start))"
 }
 
 cases="--cases $(sized 20000 1000)"
