@@ -2,6 +2,8 @@
  *
  *     TILE_LANES                floats of a vector
  *     tile_vec, tile_zero(), tile_load(), tile_store(), tile_splat(), tile_add(), tile_mul(), tile_fma()
+ *     tile_one, tile_take(), tile_fma_one()
+ *                               an element of a, and an fma with it
  *     TILE_PIN(v)               nothing, or what holds an fma in its place, for compilers that would move the
  *                               loads of many rows ahead and run out of registers
  *
