@@ -1,6 +1,6 @@
 # x86-64 CPUs without what the AVX2 kernels need: no illegal instruction, the scalar path, the same hashes.
 . tools/lab/lib.sh
-RDK_CASES=$(sized 20000 2000)
+RDK_CASES=$(sized 10000 2000)
 RDK_TESTS=$(sized "" "bits corners memory attention_bits attention_corners input dispatch golden verify info")
 export RDK_CASES RDK_TESTS
 

@@ -1,7 +1,7 @@
 # CPUs for which there is the scalar path alone, big-endian and 32-bit ones among them: the same hashes.
 . tools/lab/lib.sh
 need other-machines
-RDK_CASES=$(sized 20000 2000)
+RDK_CASES=$(sized 10000 2000)
 RDK_TESTS=$(sized "" "memory environment attention_corners input dispatch golden verify info")
 export RDK_CASES RDK_TESTS
 
