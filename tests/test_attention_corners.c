@@ -445,25 +445,24 @@ TEST no_keys_need_no_pointers(const path *p) {
 /* A chunk whose largest score is HOT itself is hot: its first block keeps weights that are flushed in a cold one,
  * which show where the other block's values are 0. */
 TEST edge_of_hot_is_hot(const path *p) {
-    static char scratch[1 << 20];
-    float q = 1, k[RDK_BLOCK + 1], v[RDK_BLOCK + 1], out = -1, scale;
+    float query = 1, keys[RDK_BLOCK + 1], values[RDK_BLOCK + 1], got = -1, scale;
     for (int i = 0; i <= RDK_BLOCK; i++) {
-        k[i] = i < RDK_BLOCK ? RDK_HOT - 120 : RDK_HOT;
-        v[i] = i < RDK_BLOCK ? 1 : 0;
+        keys[i] = i < RDK_BLOCK ? RDK_HOT - 120 : RDK_HOT;
+        values[i] = i < RDK_BLOCK ? 1 : 0;
     }
     memcpy(&scale, &(uint32_t){LN2}, sizeof scale);
     rdk_attention_desc d = {.size = sizeof d, .batch = 1, .q_heads = 1, .kv_heads = 1, .q_len = 1};
     d.kv_len = RDK_BLOCK + 1;
     d.d_qk = d.d_v = 1;
     d.scale = scale;
-    d.q = (rdk_const_view){.data = &q, .row_stride = 1};
-    d.k = (rdk_const_view){.data = k, .row_stride = 1};
-    d.v = (rdk_const_view){.data = v, .row_stride = 1};
-    d.out = (rdk_view){.data = &out, .row_stride = 1};
+    d.q = (rdk_const_view){.data = &query, .row_stride = 1};
+    d.k = (rdk_const_view){.data = keys, .row_stride = 1};
+    d.v = (rdk_const_view){.data = values, .row_stride = 1};
+    d.out = (rdk_view){.data = &got, .row_stride = 1};
     d.scratch = scratch;
     d.scratch_size = sizeof scratch;
     ASSERT_EQm(p->name, RDK_OK, rdk_attention_with(&p->table, &d));
-    ASSERT_EQm(p->name, rdk_bits(RDK_BLOCK * 0x1p-120f), rdk_bits(out));
+    ASSERT_EQm(p->name, rdk_bits(RDK_BLOCK * 0x1p-120f), rdk_bits(got));
     PASS();
 }
 

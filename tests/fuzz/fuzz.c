@@ -193,7 +193,8 @@ static void try_softmax(bytes *b, int spoils) {
                                   (int64_t[]){1, 1, 1}, (int64_t[]){0, 0, 0}))
         d.visible = NULL;
     spoilt s = {.k = &softmax, .scratch = -1, .call = call_softmax, .desc = &d};
-    s.fits = softmax_fits(&softmax.memory, &d);
+    s.fits =
+        judge(&s) == RDK_OK && softmax_fits(&softmax.memory, &d); /* its sums overflow otherwise */
     s.wrong = softmax_is_wrong(&d);
     s.description = description;
     check_spoilt(&s);
@@ -257,7 +258,8 @@ static void try_attention(bytes *b, int spoils) {
     while (spoils--)
         spoil_attention(b, &d, &attention.memory);
     spoilt s = {.k = &attention, .scratch = OPERAND_SCRATCH, .call = call_attention, .desc = &d};
-    s.fits = attention_fits(&attention.memory, &d);
+    s.fits = judge(&s) == RDK_OK &&
+             attention_fits(&attention.memory, &d); /* its sums overflow otherwise */
     s.wrong = attention_is_wrong(&d);
     s.description = description;
     check_spoilt(&s);
