@@ -298,7 +298,7 @@ def growth(results):
 # ---- docs/verification.md: lab ----
 
 def lab():
-    """The report as it is, if it is of every leg in full, and nothing failed."""
+    """The report as it is, if it is of every leg and nothing failed; the size as the command that was run."""
     try:
         with open("build/lab/report.md", encoding="utf-8") as file:
             lines = file.read().rstrip().splitlines()
@@ -309,11 +309,10 @@ def lab():
     absent = set(legs) - {line.split("|")[1].strip() for line in lines if line.startswith("|")}
     if absent:
         raise Missing(f"the last run of the lab was without {', '.join(sorted(absent))}")
-    if "Size: full." not in lines:
-        raise Missing("the last run of the lab was trimmed")
     if any("FAILED" in line for line in lines):
         raise Missing("something failed in the lab")
-    return [line for line in lines if line != "Size: full."]
+    commands = {"Size: full.": "`make lab`.", "Size: ci.": "`make lab LEG=ci`, which is trimmed."}
+    return [commands.get(line, line) for line in lines]
 
 
 # ---- Files ----
