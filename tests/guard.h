@@ -35,6 +35,9 @@ size_t guard_window_bytes(const guarded *g);
 /* Whether reports tell reads from writes here. If not, they say "access" for both. */
 extern const bool GUARD_TELLS_ACCESS;
 
+/* Whether the distance in a report is that of the byte. If not, it is that of the byte's page. */
+extern const bool GUARD_TELLS_BYTE;
+
 /* Runs call(argument). On a memory fault, an illegal instruction or a floating-point trap it gives up the call, says in `report`
  * what happened ("read past the end of x by 4 bytes") and returns false. */
 bool guard_call(void (*call)(void *), void *argument, char *report, size_t report_size);

@@ -33,6 +33,12 @@ static sigjmp_buf resume;
 static volatile sig_atomic_t in_call;
 static volatile guard_fault seen;
 
+#if defined(__s390x__)
+const bool GUARD_TELLS_BYTE = false; /* nor does the CPU */
+#else
+const bool GUARD_TELLS_BYTE = true;
+#endif
+
 #if defined(__x86_64__) || defined(__i386__)
 const bool GUARD_TELLS_ACCESS = true;
 

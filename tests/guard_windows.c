@@ -26,6 +26,7 @@ bool guard_allow(char *first, size_t bytes) {
 /* ---- Faults ----------------------------------------------------------------------------------- */
 
 const bool GUARD_TELLS_ACCESS = true;
+const bool GUARD_TELLS_BYTE = true;
 
 static void *resume[5];
 static volatile bool in_call;

@@ -25,8 +25,9 @@ TEST guards_catch(bool at_end) {
     guarded *g = &all.memory.buffer[BUFFER_X];
     char report[200], *p = guard_place(g, 100, 0, at_end);
     char *outside = at_end ? p + 102 : p - 3;
-    const char *where =
-        at_end ? "past the end of x by 3 bytes" : "before the start of x by 3 bytes";
+    const char *side = at_end ? "past the end of x by" : "before the start of x by";
+    char where[40];
+    snprintf(where, sizeof where, "%s%s", side, GUARD_TELLS_BYTE ? " 3 bytes" : " ");
     ASSERT(guard_call(touch, p, report, sizeof report));
     ASSERT(guard_call(look, p + 99, report, sizeof report));
     ASSERT_FALSE(guard_call(touch, outside, report, sizeof report));
