@@ -41,6 +41,13 @@ static int64_t decode_dim(bytes *b) {
     return n < 192 ? 1 + n % 24 : n < 252 ? 1 + n : RDK_MAX_HEAD_DIM - 16 + n % 17;
 }
 
+/* Floats of q, k and v, interleaved or not, roughly. */
+static int64_t room_of(const attention_case *c) {
+    int64_t rows = c->q_len > c->kv_len ? c->q_len : c->kv_len;
+    int64_t q = c->q_heads * (c->d_qk + 24), kv = c->kv_heads * (c->d_qk + c->d_v + 48);
+    return c->batch * rows * (q + kv);
+}
+
 static void decode_sizes(bytes *b, attention_case *c) {
     int64_t q = take(b), kv = take_two(b);
     c->batch = take_below(b, 3);
@@ -50,7 +57,7 @@ static void decode_sizes(bytes *b, attention_case *c) {
     c->kv_len = kv & 0x8000 ? kv % 2200 : kv % 300;
     c->d_qk = decode_dim(b);
     c->d_v = decode_dim(b);
-    while (attention_cost(c) > 100000) {
+    while (attention_cost(c) > 100000 || room_of(c) > 1000000) {
         if (c->q_len > 4)
             c->q_len /= 2;
         else if (c->kv_len > 40)
@@ -151,7 +158,7 @@ void spoil_softmax(bytes *b, rdk_softmax_desc *d, const memory *m) {
         d->lse = (float *)(void *)wild_pointer(b, m, 4);
     else if (what == 14)
         d->row_scale = (const float *)(void *)wild_pointer(b, m, 4);
-    else if (m->used[BUFFER_VISIBLE])
+    else if (m->used[BUFFER_VISIBLE] && m->buffer[BUFFER_VISIBLE].bytes)
         ((int64_t *)(void *)m->buffer[BUFFER_VISIBLE].data)[0] = take_wild(b);
 }
 

@@ -88,12 +88,6 @@ static void no_attention(const rdk_attention_desc *d) {
     (void)d;
 }
 
-/* What the checks say, without running a kernel. */
-static rdk_status judge(const spoilt *s) {
-    const rdk_table none = {.softmax = no_softmax, .attention = no_attention};
-    return s->call(&none, s->desc);
-}
-
 typedef struct call {
     const spoilt *s;
     const rdk_table *table;
@@ -105,15 +99,25 @@ static void do_call(void *argument) {
     c->status = c->s->call(c->table, c->s->desc);
 }
 
-static void run_on(const spoilt *s, const path *p, rdk_status expected) {
+static rdk_status call_with(const spoilt *s, const rdk_table *t, const char *name) {
     char why[1024], text[1200];
-    call c = {s, &p->table, RDK_OK};
-    restore_windows(s->k);
+    call c = {s, t, RDK_OK};
     if (!guard_call(do_call, &c, why, sizeof why)) {
-        snprintf(text, sizeof text, "%s: %s", p->name, why);
+        snprintf(text, sizeof text, "%s: %s", name, why);
         fail(text, s->description);
     }
-    if (c.status != expected)
+    return c.status;
+}
+
+/* What the checks say, without running a kernel. */
+static rdk_status judge(const spoilt *s) {
+    const rdk_table none = {.softmax = no_softmax, .attention = no_attention};
+    return call_with(s, &none, "the checks");
+}
+
+static void run_on(const spoilt *s, const path *p, rdk_status expected) {
+    restore_windows(s->k);
+    if (call_with(s, &p->table, p->name) != expected)
         fail("two paths disagree on the status", s->description);
 }
 
@@ -193,10 +197,10 @@ static void try_softmax(bytes *b, int spoils) {
                                   (int64_t[]){1, 1, 1}, (int64_t[]){0, 0, 0}))
         d.visible = NULL;
     spoilt s = {.k = &softmax, .scratch = -1, .call = call_softmax, .desc = &d};
+    s.description = description;
     s.fits =
         judge(&s) == RDK_OK && softmax_fits(&softmax.memory, &d); /* its sums overflow otherwise */
     s.wrong = softmax_is_wrong(&d);
-    s.description = description;
     check_spoilt(&s);
 }
 
@@ -258,10 +262,10 @@ static void try_attention(bytes *b, int spoils) {
     while (spoils--)
         spoil_attention(b, &d, &attention.memory);
     spoilt s = {.k = &attention, .scratch = OPERAND_SCRATCH, .call = call_attention, .desc = &d};
+    s.description = description;
     s.fits = judge(&s) == RDK_OK &&
              attention_fits(&attention.memory, &d); /* its sums overflow otherwise */
     s.wrong = attention_is_wrong(&d);
-    s.description = description;
     check_spoilt(&s);
 }
 
