@@ -243,7 +243,7 @@ int tool_bench(int count, char **arguments) {
     static measurement m;
     rdk_isa asked = RDK_ISA_DEFAULT;
     double seconds = DEFAULT_SECONDS;
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; i < count; i += 2) {
         const char *value = i + 1 < count ? arguments[i + 1] : NULL;
         char *end;
         if (value && !strcmp(arguments[i], "--isa")) {
@@ -257,7 +257,6 @@ int tool_bench(int count, char **arguments) {
             return tool_usage_error("no such option of bench, or its value is missing",
                                     arguments[i]);
         }
-        i++;
     }
     choose_isas(&m, asked);
     return measure(&m, seconds);
