@@ -3,7 +3,7 @@
 #include <float.h>
 #include <math.h>
 
-#include "kernels/contract.h"
+#include "kernels/attention/scratch.h"
 
 /* The seed is the number of the case in its walk, so that no two have the same values. */
 #define GO(c)                                                                                      \
@@ -335,6 +335,20 @@ static bool walk_misaligned(visitor *visit, void *context) {
     return true;
 }
 
+/* As many rows as the scratch has room for, which lies so that aligning it leaves no byte unused behind them. */
+static bool walk_full_scratch(visitor *visit, void *context) {
+    attention_case c = attention_default();
+    c.kv_len = 3;
+    c.weights = 0;
+    for (int64_t blocks = 1; blocks <= 2; blocks++)
+        for (c.at_end = 0; c.at_end < 2; c.at_end++) {
+            c.q_len = blocks * rdk_attention_rows(c.d_qk, c.d_v);
+            c.away[OPERAND_SCRATCH] = c.at_end ? RDK_ALIGN - 1 : 1;
+            GO(c);
+        }
+    return true;
+}
+
 static bool walk_outputs(visitor *visit, void *context) {
     attention_case c = attention_default();
     for (c.kv_len = 1; c.kv_len <= 70; c.kv_len++)
@@ -460,6 +474,7 @@ const axis ATTENTION_AXES[] = {
     {"V inside K", walk_value_in_key},
     {"gaps", walk_gaps},
     {"misaligned", walk_misaligned},
+    {"full scratch", walk_full_scratch},
     {"outputs", walk_outputs},
     {"scales", walk_scales},
     {"families of scores", walk_families},
