@@ -36,6 +36,7 @@ set -- tool/test_golden "$trimmed"
 [ "$LAB_SIZE" = ci ] || set -- "$@" "test_bits --cases 1000" test_attention_corners
 watched "memcheck, trimmed" "valgrind $(valgrind --version | sed 's/.*-//')" "$@"
 
-RDK_CASES=$(sized 20000 2000)
+[ "$LAB_SIZE" != ci ] || exit 0 # `make test` has the rest
+RDK_CASES=20000
 export RDK_CASES
 variant gcc-asan "ASan and UBSan, all suites" "gcc -fsanitize=address,undefined"
