@@ -73,19 +73,21 @@ typedef struct tile_rows {
     if (r < rows)                                                                                  \
     __asm__("" : "+r"(row.x##r))
 
+/* One vector alone needs few registers for sums, and clang takes the others for elements ahead: sums would spill. */
 #define TILE_ROW(r)                                                                                \
-    (a + (r == 0    ? 0                                                                            \
-          : r == 1  ? row->x1                                                                      \
-          : r == 2  ? row->x1 * 2                                                                  \
-          : r == 3  ? row->x3                                                                      \
-          : r == 4  ? row->x1 * 4                                                                  \
-          : r == 5  ? row->x5                                                                      \
-          : r == 6  ? row->x3 * 2                                                                  \
-          : r == 7  ? row->x7                                                                      \
-          : r == 8  ? row->x1 * 8                                                                  \
-          : r == 9  ? row->x9                                                                      \
-          : r == 10 ? row->x5 * 2                                                                  \
-                    : row->x11))
+    (a + (vectors == 1 ? r * row->x1                                                               \
+          : r == 0     ? 0                                                                         \
+          : r == 1     ? row->x1                                                                   \
+          : r == 2     ? row->x1 * 2                                                               \
+          : r == 3     ? row->x3                                                                   \
+          : r == 4     ? row->x1 * 4                                                               \
+          : r == 5     ? row->x5                                                                   \
+          : r == 6     ? row->x3 * 2                                                               \
+          : r == 7     ? row->x7                                                                   \
+          : r == 8     ? row->x1 * 8                                                               \
+          : r == 9     ? row->x9                                                                   \
+          : r == 10    ? row->x5 * 2                                                               \
+                       : row->x11))
 
 /* One step with a step of b held, and a going by. */
 RDK_INLINE void tile_step_tall(tile_sums *sums, const char *a, const tile_rows *row, const char *b,
