@@ -42,9 +42,18 @@ def guest_of(test):
     return "attention" if test["name"].startswith("attention") else "others"
 
 
-def line_of(test, program, more):
+def taken_along(word, build, folder):
+    """An argument of a test; a file goes into the guest."""
+    path = os.path.join(build, word)
+    if not os.path.isfile(path):
+        return word
+    shutil.copy(path, folder)
+    return os.path.basename(path)
+
+
+def line_of(test, program, arguments):
     settings = [f"{key}={value}" for key, value in test["env"].items()]
-    words = ["run", test["name"]] + settings + ["./" + program] + test["cmd"][1:] + more.split()
+    words = ["run", test["name"]] + settings + ["./" + program] + arguments
     return " ".join(map(shlex.quote, words)) + "\n"
 
 
@@ -56,7 +65,9 @@ def stage(build, guests, *arguments):
         program = os.path.relpath(test["cmd"][0], build)
         os.makedirs(os.path.dirname(os.path.join(folder, program)), exist_ok=True)
         shutil.copy(test["cmd"][0], os.path.join(folder, program))
-        lines.setdefault(folder, [RUN]).append(line_of(test, program, more.get(test["name"], "")))
+        words = [taken_along(word, build, folder) for word in test["cmd"][1:]]
+        words += more.get(test["name"], "").split()
+        lines.setdefault(folder, [RUN]).append(line_of(test, program, words))
     settings = [f"export {key}={shlex.quote(os.environ[key])}\n" for key in PASSED_ON if key in os.environ]
     for folder in lines:
         with open(os.path.join(folder, "run"), "w", encoding="utf-8") as file:
