@@ -9,7 +9,9 @@
 static const char HELP[] =
     "usage: rootdk info [--markdown]\n"
     "       rootdk verify [--isa NAME] [--list]\n"
+#ifdef RDK_TOOL_BENCH
     "       rootdk bench [--isa NAME] [--seconds N]\n"
+#endif
     "       rootdk --help | --version\n"
     "\n"
     "info      this CPU, the ISAs of this build, and which kernels run\n"
@@ -17,16 +19,24 @@ static const char HELP[] =
     "verify    run the golden cases (docs/golden.md) on every ISA this CPU has\n"
     "  --isa NAME   on this one only: scalar, avx2, avx512 or neon\n"
     "  --list       print each case with its hash (of scalar, or of --isa) and compare nothing\n"
+#ifdef RDK_TOOL_BENCH
     "bench     a few works on every ISA beside what this machine can do; about ten seconds\n"
     "  --isa NAME   on this one only\n"
     "  --seconds N  measure for so long (8)\n"
+#endif
     "\n"
     "exit codes: 0 all is well; 1 some result differs; 2 the arguments are wrong\n";
 
 static const struct {
     const char *name;
     int (*run)(int count, char **arguments);
-} COMMANDS[] = {{"info", tool_info}, {"verify", tool_verify}, {"bench", tool_bench}};
+} COMMANDS[] = {
+    {"info", tool_info},
+    {"verify", tool_verify},
+#ifdef RDK_TOOL_BENCH
+    {"bench", tool_bench},
+#endif
+};
 
 int tool_usage_error(const char *message, const char *what) {
     fprintf(stderr, "rootdk: %s '%s'; see rootdk --help\n", message, what);
