@@ -6,7 +6,7 @@ RDK_TESTS=$(sized "" "memory environment attention_corners input dispatch golden
 export RDK_CASES RDK_TESTS
 
 machines="s390x riscv64 armhf"
-# qemu-i386 7.2 hangs in a fork of a program with threads, so 32-bit x86 needs a CPU and a kernel that run it.
+# Under qemu-i386 7.2 a forked child of test_dispatch did not end, so 32-bit x86 needs a CPU and a kernel that run it.
 if /usr/i686-linux-gnu/lib/ld-linux.so.2 --version > /dev/null; then
     machines="$machines i686"
 else
