@@ -150,8 +150,8 @@ static bool score_group(const walk *w, const unit *u, const block *b, const grou
     return isnan(sum);
 }
 
-/* Keys that lie so far apart that a cache's sets hold too few of them, brought together. There is room where the
- * values of the block will be. */
+/* Keys that lie so far apart that a cache's sets hold too few of them, brought together. There is room where
+ * packed values would be, since very few queries pack none. */
 static void gather_keys(const walk *w, few *f, int count) {
     int64_t d = w->d->d_qk;
     if (f->key_step < FAR_APART || count * d > RDK_BLOCK * w->width)
@@ -430,7 +430,7 @@ static void attend(const walk *w, const unit *u, block b, ahead next) {
         if (packs && !packed)
             pack_values(w, u, &b, 0);
         packed = packs;
-        bool very_few = g.count <= FEW && g.hi - b.lo >= FEW_KEYS_OF[g.count];
+        bool very_few = !packed && g.count <= FEW && g.hi - b.lo >= FEW_KEYS_OF[g.count];
         if ((very_few ? score_few : score_group)(w, u, &b, &g, &next.keys))
             note_nan(w, &b, &g);
         if (b.lo % RDK_LANES || g.hi % RDK_LANES || g.ends[0] < g.hi) {
@@ -677,11 +677,17 @@ static void write_all(const walk *w, const unit *units, int count) {
 /* Where the queries of rows first ... first + TILE_LANES - 1 lie; zeros for those from `end` on. */
 static void find_queries(const walk *w, int64_t first, int64_t end, const char *q[TILE_LANES]) {
     static const float NONE[RDK_MAX_HEAD_DIM];
-    for (int i = 0; i < TILE_LANES; i++) {
+    for (int i = 0; i < TILE_LANES; i++)
+        q[i] = (const char *)NONE;
+    for (int i = 0; i < TILE_LANES && first + i < end; i++) {
         const rdk_row *r = &w->rows[first + i];
-        q[i] = first + i < end ? rdk_const_view_row(&w->d->q, r->batch, r->head, r->query)
-                               : (const char *)NONE;
+        q[i] = rdk_const_view_row(&w->d->q, r->batch, r->head, r->query);
     }
+}
+
+static void prefetch_rows(const char *const row[TILE_LANES], int64_t c) {
+    for (int i = 0; i < TILE_LANES; i++)
+        __builtin_prefetch(row[i] + c * 4);
 }
 
 /* TILE_LANES rows of d floats, anywhere, side by side: to[c * step + i] = row i, element c, times scale. The rows
@@ -691,8 +697,8 @@ static void pack_rows(float *to, int64_t step, const char *const row[TILE_LANES]
     tile_vec by = tile_splat(&scale);
     int64_t c = 0;
     for (; c + TILE_LANES <= d; c += TILE_LANES) {
-        for (int i = 0; i < TILE_LANES && c % (RDK_LINE / 4) == 0; i++)
-            __builtin_prefetch(next[i] + c * 4);
+        if (c % (RDK_LINE / 4) == 0)
+            prefetch_rows(next, c);
         pack_columns(to, step, row, c, TILE_LANES, by);
     }
     if (c < d)
