@@ -61,26 +61,17 @@ note_suites() {
     note "$1, all suites" --by "$by" --variant "bochs-$1"
 }
 
-# expect PATTERN: a line of $out.
-expect() {
-    if grep -q "$1" "$out"; then
-        passed=$((passed + 1))
-    else
-        failed=$((failed + 1))
-        echo "FAIL: no line \"$1\" in $out"
-    fi
-}
-
 # note_choice GUEST ISA STANDING: the CPU has AVX-512, info says STANDING of it, and ISA runs.
 note_choice() {
     out=$dir/$1.out passed=0 failed=0
-    expect '^found .* avx512f, avx512bw, avx512dq, avx512vl'
-    expect "^  avx512  *$3\$"
-    expect "^  $2  *available, chosen\$"
-    expect "^  softmax  *rdk_softmax_$2\$"
-    expect "^  attention  *rdk_attention_$2\$"
-    expect "^$2  *softmax .* ok\$"
-    expect "^$2  *attention .* ok\$"
+    says "$(cat "$out")" \
+        '^found .* avx512f, avx512bw, avx512dq, avx512vl' \
+        "^  avx512  *$3\$" \
+        "^  $2  *available, chosen\$" \
+        "^  softmax  *rdk_softmax_$2\$" \
+        "^  attention  *rdk_attention_$2\$" \
+        "^$2  *softmax .* ok\$" \
+        "^$2  *attention .* ok\$"
     ! grep '^FAIL' "$out" || failed=$((failed + 1))
     note "$1: $2 is chosen" --by "$by" --log "$out" --passed $passed --failed $failed \
         --cases "$(awk -v isa="$2" '$1 == isa && / cases / {n += $3} END {print isa, n + 0}' "$out")"
