@@ -440,8 +440,6 @@ TEST no_keys_need_no_pointers(const path *p) {
     PASS();
 }
 
-/* ---- All ------------------------------------------------------------------------------------- */
-
 /* A chunk whose largest score is HOT itself is hot: its first block keeps weights that are flushed in a cold one,
  * which show where the other block's values are 0. */
 TEST edge_of_hot_is_hot(const path *p) {
@@ -465,6 +463,8 @@ TEST edge_of_hot_is_hot(const path *p) {
     ASSERT_EQm(p->name, rdk_bits(RDK_BLOCK * 0x1p-120f), rdk_bits(got));
     PASS();
 }
+
+/* ---- All ------------------------------------------------------------------------------------- */
 
 SUITE(corners) {
     for (int i = 0; i < path_count; i++) {
