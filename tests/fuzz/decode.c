@@ -130,6 +130,11 @@ static char *wild_pointer(bytes *b, const memory *m, int64_t align) {
     return m->buffer[which].data - (uintptr_t)m->buffer[which].data % (uintptr_t)align + away;
 }
 
+/* Its negative, which is wrong for most and close to right in size, or anything. */
+static void spoil_number(bytes *b, int64_t *n) {
+    *n = take_flag(b) && *n > 0 ? -*n : take_wild(b);
+}
+
 static void spoil_size(bytes *b, size_t *size, size_t right) {
     static const int AWAY[] = {-8, -1, 8, 0};
     int64_t kind = take_below(b, 8);
@@ -143,7 +148,7 @@ void spoil_softmax(bytes *b, rdk_softmax_desc *d, const memory *m) {
     int32_t *const kinds[] = {&d->mode, &d->x_type, &d->y_type, &d->bias_type};
     int64_t what = take_below(b, 16);
     if (what < 5)
-        *numbers[what] = take_wild(b);
+        spoil_number(b, numbers[what]);
     else if (what < 9)
         *kinds[what - 5] = (int32_t)take_wild(b);
     else if (what == 9)
@@ -167,7 +172,7 @@ static void spoil_view(bytes *b, const memory *m, void **data, int64_t *batch, i
     int64_t *const strides[] = {batch, head, row};
     int64_t what = take_below(b, 8);
     if (what < 3)
-        *strides[what] = take_wild(b);
+        spoil_number(b, strides[what]);
     else if (what == 3)
         *type = (rdk_type)take_wild(b);
     else
@@ -191,7 +196,7 @@ void spoil_attention(bytes *b, rdk_attention_desc *d, const memory *m) {
     rdk_view *const out[] = {&d->out, &d->lse, &d->weights};
     int64_t what = take_below(b, 24);
     if (what < 9)
-        *numbers[what] = take_wild(b);
+        spoil_number(b, numbers[what]);
     else if (what < 15)
         spoil_input(b, m, in[what % 3]);
     else if (what < 20)
