@@ -57,18 +57,24 @@ def against_ours(record, records):
     return best / min(times)
 
 
+def label(record):
+    """The series; a peer's way of doing it is less important than its name, and may be long."""
+    who, _, how = data.name(record).partition(", ")
+    return escape(who) + (f' <span class="way">{escape(how).replace("_", "_<wbr>")}</span>' if how else "")
+
+
 def bar(record, records):
     share, limit = number(record, "fraction_of_limit"), data.word(record, "limit")
     ratio = against_ours(record, records)
     noisy = ' <span class="tag">noisy</span>' if record.get("noisy") is True else ""
     unchecked = ' <span class="tag">not checked</span>' if record.get("checked") is False else ""
     length = 0 if share is None else max(0.0, min(share, 1.0)) * 100
-    of = f"of {data.LIMITS.get(limit, limit)}" if share is not None and limit else "no limit"
+    of = limit.replace("fma", "FMA") if share is not None else "no limit"
     return (
         f'<div class="row{" noisy" if noisy else ""}">'
-        f'<span class="name">{escape(data.name(record))}{noisy}{unchecked}</span>'
+        f'<span class="name">{label(record)}{noisy}{unchecked}</span>'
         f'<svg class="bar" height="12" role="img" aria-label="{escape(data.percent(share))}">'
-        f'<rect class="track" width="100%" height="12"/>'
+        f'<rect class="{"none" if share is None else "track"}" width="100%" height="12"/>'
         f'<rect class="fill {data.color(*data.series(record))}" width="{length:.1f}%" height="12"/></svg>'
         f'<span class="share">{escape(data.percent(share))}</span><span class="of">{escape(of)}</span>'
         f'<span class="time">{escape(data.seconds(positive(record, "best")))}</span>'

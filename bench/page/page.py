@@ -15,7 +15,7 @@ from data import escape, number, positive
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SECTIONS = (("roofline", "Roofline"), ("works", "Work by work"), ("softmax", "Softmax"), ("decode", "Decode"),
-            ("accuracy", "Accuracy"), ("records", "All records"))
+            ("accuracy", "Accuracy"), ("errors", "Errors"), ("records", "All records"))
 
 # The marks of peers, around (0, 0); ours is a circle that is filled.
 SHAPES = {
@@ -34,14 +34,15 @@ def beside(name):
 
 def versions(records):
     """The peers that took part, with their versions."""
-    peers = sorted({(data.word(r, "by"), data.word(r, "version")) for r in records if not data.is_ours(r)})
-    return ", ".join(" ".join(part for part in peer if part) for peer in peers)
+    peers = sorted({(data.word(r, "by"), data.word(r, "version")) for r in records if not data.is_ours(r)},
+                   key=data.series_rank)
+    return " · ".join(" ".join(part for part in peer if part) for peer in peers)
 
 
 def absent(report):
-    items = [f"<li><b>{escape(data.word(peer, 'peer') or '?')}</b>: "
-             f"{escape(data.word(peer, 'reason') or 'no reason given')}</li>" for peer in data.dicts(report, "absent")]
-    return f'<div class="absent"><p>Not measured:</p><ul>{"".join(items)}</ul></div>' if items else ""
+    """The peers that did not take part, and why."""
+    return " · ".join(f"{data.word(peer, 'peer') or '?'}: {data.word(peer, 'reason') or 'no reason given'}"
+                      for peer in data.dicts(report, "absent"))
 
 
 def facts(report, records):
@@ -49,9 +50,10 @@ def facts(report, records):
     if report.get("arithmetic") is not None:
         library += f", arithmetic {data.word(report, 'arithmetic')}"
     rows = [("CPU", data.word(report, "cpu")), ("Compiler", data.word(report, "compiler")), ("Library", library),
-            ("Peers", versions(records)), ("Date", data.word(report, "date")),
-            ("Command", data.word(report, "command"))]
-    items = [f"<div><dt>{key}</dt><dd>{escape(value)}</dd></div>" for key, value in rows if value]
+            ("Date", data.word(report, "date")), ("Command", data.word(report, "command")),
+            ("Peers", versions(records)), ("Absent", absent(report))]
+    wide = ("Peers", "Absent")
+    items = [f"<div{' class=wide' if key in wide else ''}><dt>{key}</dt><dd>{escape(value)}</dd></div>" for key, value in rows if value]
     return f'<dl class="facts">{"".join(items)}</dl>'
 
 
@@ -59,7 +61,7 @@ def header(report, records):
     return (f"<header><h1>rootdk <span>measured against the machine</span></h1>{facts(report, records)}"
             '<p class="how">How to read it: every time is held against what the same machine did in the same run; '
             "100 % is a loop that does nothing but multiply and add, or nothing but read or copy the bytes in "
-            f"question, and nothing can be faster.</p>{absent(report)}</header>")
+            "question, and nothing can be faster.</p></header>")
 
 
 def links():
@@ -73,14 +75,16 @@ def most(records, value, largest=True):
     found = [(value(r), i) for i, r in enumerate(records) if value(r) is not None]
     if not found:
         return None
-    figure, i = max(found) if largest else min(found)
+    figure, i = (max if largest else min)(found, key=lambda item: item[0])
     return figure, records[i]
 
 
 def tile(figure, what, record):
-    where = f"{data.word(record, 'work')}, {data.name(record)}" if record else "not measured"
+    where = "not measured"
+    if record:
+        where = f"{escape(data.word(record, 'work'))}, <span>{escape(data.name(record))}</span>"
     return (f'<div class="tile"><p class="figure">{escape(figure)}</p><p class="what">{escape(what)}</p>'
-            f'<p class="where">{escape(where)}</p></div>')
+            f'<p class="where">{where}</p></div>')
 
 
 def times_memcpy(record):
@@ -137,7 +141,7 @@ def errors(records, op, unit):
 def error_tables(records):
     return ('<section id="errors"><h2>Errors</h2>' +
             errors(records, "softmax", "Worst error in ULP, over weights of at least 1e-6.") +
-            errors(records, "attention", "Worst |error| in units of max|v| · 2^-23.") + "</section>")
+            errors(records, "attention", "Worst |error| in units of max|v| · 2⁻²³.") + "</section>")
 
 
 RECORD_HEAD = ("work", "by", "how", "type", "process", "threads", "best", "median", "limit", "of limit", "repeats",

@@ -26,9 +26,9 @@ class Axis:
 
 
 def decades(title, values, below=1.6, above=1.6):
-    """A logarithmic axis; within two decades the ticks are 1, 2, 5."""
+    """A logarithmic axis; up to three decades have ticks at 1, 2, 5."""
     lo, hi = min(values) / below, max(values) * above
-    steps = (1,) if hi / lo > 300 else (1, 2, 5)
+    steps = (1,) if hi / lo > 1000 else (1, 2, 5)
     exponents = range(math.floor(math.log10(lo)), math.ceil(math.log10(hi)) + 1)
     ticks = [step * 10.0 ** e for e in exponents for step in steps]
     return Axis(title, lo, hi, [(t, plain(t)) for t in ticks if lo <= t <= hi], log=True)
@@ -85,7 +85,7 @@ def grid(x, y):
     parts += [text("0%", at(y, t, True), label, "tick end", dx=-7, dy=4) for t, label in y.ticks]
     parts += [line("0%", "100%", "100%", "100%", "axis"),
               text("100%", "100%", x.title, "title end", dy=37),
-              text("0%", "0%", y.title, "title", dx=-44, dy=-14)]
+              text("0%", "0%", y.title, "title", dx=-48, dy=-14)]
     return parts
 
 
@@ -146,11 +146,17 @@ def spread(positions, gap=GAP):
     return [placed[position] for position in positions]
 
 
-def legend(records):
-    items = []
-    for by, how in sorted({data.series(r) for r in records}, key=data.series_rank):
-        drawn = mark(by, how, "8", "8", "", kind="key")
-        items.append(f'<li><svg class="swatch" width="16" height="16" aria-hidden="true">{drawn}</svg>'
+def legend(records, lines):
+    """What each mark is; with its line where marks are joined. All ways of a peer have the same mark."""
+    def key(record):
+        by, how = data.series(record)
+        return by, how if lines or by == "rootdk" else ""
+
+    items, width = [], 34 if lines else 16
+    for (by, how), part in sorted(data.grouped(records, key).items(), key=lambda item: data.series_rank(item[0])):
+        drawn = line("2", "8", "32", "8", f"run {data.color(by, how)} v{lines(part[0])}") if lines else ""
+        drawn += mark(by, how, str(width // 2), "8", "", kind="key")
+        items.append(f'<li><svg class="swatch" width="{width}" height="16" aria-hidden="true">{drawn}</svg>'
                      f"{escape(data.series_name(by, how))}</li>")
     return f'<ul class="legend">{"".join(items)}</ul>'
 
@@ -162,7 +168,7 @@ def panel(label, parts, process, alone):
             f'aria-label="{escape(label)}">{"".join(parts)}</svg></div></div>')
 
 
-def figure(name, heading, lead, records, draw, empty):
+def figure(name, heading, lead, records, draw, empty, lines=None):
     """A plot with a panel for every process: what two processes measured is never in one frame."""
     head = f'<section id="{name}" class="plot"><h2>{heading}</h2><p class="lead">{lead}</p>'
     if not records:
@@ -170,7 +176,7 @@ def figure(name, heading, lead, records, draw, empty):
     names = data.processes(records)
     panels = [panel(heading, draw([r for r in records if data.process_of(r) == p], p), p,
                     len(names) == 1) for p in names]
-    return (f'{head}{legend(records)}<div class="panels n{min(len(panels), 2)}">{"".join(panels)}</div>'
+    return (f'{head}{legend(records, lines)}<div class="panels n{min(len(panels), 2)}">{"".join(panels)}</div>'
             "</section>")
 
 
@@ -194,15 +200,15 @@ def with_threads(label, threads):
 def roofs(limits, process):
     """(label, class, FLOP/s) of every FMA peak."""
     peaks = best_limits(limits, process, "fma", "isa")
-    return [(with_threads(f"FMA {data.ISAS.get(isa, isa)}: {data.digits(peak / 1e9)} GFLOP/s", threads),
+    return [(with_threads(f"{data.ISAS.get(isa, isa)} {data.digits(peak / 1e9)}", threads),
              data.color("rootdk", isa), peak) for (isa, threads), peak in peaks.items()]
 
 
 def slopes(limits, process):
-    """(label, B/s) of every read."""
+    """(label, B/s) of every read, the fastest first."""
     reads = best_limits(limits, process, "read", "where")
-    return [(with_threads(f"read, {where or '?'}: {data.digits(best / 1e9)} GB/s", threads), best)
-            for (where, threads), best in reads.items()]
+    return [(with_threads(f"{where or 'read'}: {data.digits(best / 1e9)} GB/s", threads), best)
+            for (where, threads), best in sorted(reads.items(), key=lambda item: -item[1])]
 
 
 # ---- The roofline ----
@@ -218,24 +224,26 @@ def gflops(record):
 def draw_roofs(x, y, limits, process):
     tops = roofs(limits, process)
     heights = [100 - y.at(peak / 1e9) for _, _, peak in tops]
-    # Labels lie above their lines, so they make room upwards.
+    # Labels lie above their lines, so they make room upwards; on the left, where reading allows no dot.
     places = [-p for p in spread([-h for h in heights])]
     parts = []
     for (label, classes, _), height, place in zip(tops, heights, places):
         parts.append(line("0%", f"{height:.2f}%", "100%", f"{height:.2f}%", f"roof {classes}"))
-        parts.append(text("100%", f"{place:.2f}%", label, "label end", dx=-4, dy=-5))
+        parts.append(text("0%", f"{place:.2f}%", label, "label", dx=4, dy=-5))
     return parts
 
 
 def draw_slopes(x, y, limits, process):
-    ceiling = max([peak for _, _, peak in roofs(limits, process)] + [y.hi * 1e9])
-    lines = slopes(limits, process)
-    starts = [100 - y.at(best * x.lo / 1e9) for _, best in lines]
+    """Solid up to the highest roof, faint above it, where their labels are: the fastest has its on the left."""
+    ceiling = min(y.hi, max([peak / 1e9 for _, _, peak in roofs(limits, process)] + [0]) or y.hi)
     parts = []
-    for (label, best), start, place in zip(lines, starts, spread(starts)):
-        end = min(x.hi, min(ceiling, y.hi * 1e9) / best)
-        parts.append(line("0%", f"{start:.2f}%", at(x, end), at(y, best * end / 1e9, True), "slope"))
-        parts.append(text("0%", f"{place:.2f}%", label, "label", dx=8, dy=15))
+    for i, (label, best) in enumerate(slopes(limits, process)):
+        start, ridge, end = (min(x.hi, gflops * 1e9 / best) for gflops in (y.lo, ceiling, y.hi))
+        points = [(at(x, p), at(y, best * p / 1e9, True)) for p in (max(start, x.lo), ridge, end)]
+        parts.append(line(*points[0], *points[1], "slope"))
+        parts.append(line(*points[1], *points[2], "slope beyond"))
+        parts.append(text(points[2][0], points[2][1], label, "label" if i else "label end", dx=6 if i else -6,
+                          dy=12 + 16 * max(0, i - 1)))
     return parts
 
 
@@ -249,12 +257,12 @@ def roofline(records, limits):
     if drawn:
         peaks = [positive(limit, "best") / 1e9 for limit in limits
                  if limit.get("limit") == "fma" and positive(limit, "best")]
-        x = decades("FLOP per byte that must be moved", [intensity(r) for r in drawn], below=6)
-        y = decades("GFLOP/s", [gflops(r) for r in drawn] + peaks, above=3.2)
+        x = decades("FLOP per byte that must be moved", [intensity(r) for r in drawn], below=50)
+        y = decades("GFLOP/s", [gflops(r) for r in drawn] + peaks, above=4)
     return figure(
         "roofline", "Roofline",
         "Each dot is one measurement. No dot can lie above the lines: a slope is what reading alone allows, "
-        "a horizontal line what multiply-adds alone allow.", drawn, draw,
+        "a horizontal line what the multiply-adds of an ISA alone allow.", drawn, draw,
         "There is nothing to draw: no record has FLOPs, bytes and a time.")
 
 
@@ -290,7 +298,7 @@ def softmax(records):
             dots(part, x, y, columns, ns_per_element)
 
     return figure("softmax", "Softmax by row length", "f32, without a bias or the logarithm. Both axes are logarithmic.",
-                  drawn, draw, "No softmax of f32 was measured.")
+                  drawn, draw, "No softmax of f32 was measured.", variants(drawn))
 
 
 # ---- Decode by context length ----
@@ -309,13 +317,13 @@ def shape(record):
 
 
 def draw_reads(y, limits, process):
-    lines = sorted(slopes(limits, process), key=lambda item: item[1])
+    lines = slopes(limits, process)
     heights = [100 - y.at(best / 1e9) for _, best in lines]
     places = [-p for p in spread([-h for h in heights])]
     parts = []
     for (label, _), height, place in zip(lines, heights, places):
         parts.append(line("0%", f"{height:.2f}%", "100%", f"{height:.2f}%", "slope"))
-        parts.append(text("100%", f"{place:.2f}%", label, "label end", dx=-4, dy=-5))
+        parts.append(text("100%", f"{place:.2f}%", f"read, {label}", "label end", dx=-4, dy=-5))
     return parts
 
 
@@ -334,7 +342,7 @@ def decode(records, limits):
 
     return figure("decode", "Decode by context length",
                   "One query: K and V are read once, so the speed of a plain read is the limit.",
-                  drawn, draw, "No attention of one query was measured.")
+                  drawn, draw, "No attention of one query was measured.", variants(drawn))
 
 
 # ---- Accuracy beside speed ----
