@@ -163,6 +163,15 @@ class OfTheSample(unittest.TestCase):
         record = {"work": "w", "by": "rootdk", "how": "avx2", "flop": 8e9, "bytes": 1e9, "best": 2}
         self.assertEqual((plots.intensity(record), plots.gflops(record)), (8, 4))
 
+    def test_dots_are_in_order(self):
+        """More FLOP per byte is further right, more FLOP/s higher."""
+        record = {"by": "rootdk", "how": "avx2", "flop": 8e9, "bytes": 1e9, "best": 2}
+        text = page.render({"records": [dict(record, work="a"), dict(record, work="b", bytes=1e8, best=1)]})
+        places = {dot.find("title").text[0]: [float(dot.get(key).rstrip("%")) for key in ("cx", "cy")]
+                  for dot in dots(section(text, "roofline"))}
+        self.assertLess(places["a"][0], places["b"][0])
+        self.assertGreater(places["a"][1], places["b"][1])
+
     def test_no_dot_is_outside(self):
         for name in PLOTS:
             for dot in dots(section(self.text, name)):
@@ -281,6 +290,14 @@ class OfOtherReports(unittest.TestCase):
         text = self.check({"records": [record, "no record", 3], "more": 1})
         self.assertEqual(len(dots(section(text, "roofline"))), 1)
         self.assertIn("another", section(text, "works"))
+
+    def test_numbers(self):
+        for value in (True, "1", None, float("nan"), float("inf"), [1]):
+            self.assertIsNone(data.number({"key": value}, "key"))
+        self.assertEqual(data.number({"key": 0}, "key"), 0)
+        self.assertIsNone(data.positive({"key": 0}, "key"))
+        self.assertEqual([data.seconds(s) for s in (2, 0.0123, 4.5e-5, 1e-9, None)],
+                         ["2.00 s", "12.3 ms", "45.0 µs", "1.00 ns", "–"])
 
     def test_one_record(self):
         for record in sample.sample()["records"][::40]:
