@@ -9,7 +9,7 @@ GROUPS = {
     "causal": ("Prefill, causal", "Each query sees the keys up to its own position."),
     "few": ("Few queries", "A handful of queries over a long context."),
     "decode": ("Decode", "One query over a context: what is read limits it."),
-    "growth": ("Growth", "The same head at two lengths: the scratch does not grow."),
+    "growth": ("Growth", "One head at growing lengths: the scratch stays the same."),
     "softmax": ("Softmax", "Rows of logits alone."),
 }
 
@@ -19,7 +19,8 @@ def detail(record):
     if data.word(record, "op") == "softmax":
         parts = [sizes(record, "{:g} rows of {:g}", "rows", "cols"), data.word(record, "dtype")]
     else:
-        parts = [heads(record), sizes(record, "{:g} queries, {:g} keys", "nq", "nk"), head_size(record),
+        queries = "{:g} query, {:g} keys" if data.is_decode(record) else "{:g} queries, {:g} keys"
+        parts = [heads(record), sizes(record, queries, "nq", "nk"), head_size(record),
                  "causal" if record.get("causal") is True else "", data.word(record, "dtype")]
     return ", ".join(part for part in parts if part)
 

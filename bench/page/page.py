@@ -52,8 +52,8 @@ def facts(report, records):
     rows = [("CPU", data.word(report, "cpu")), ("Compiler", data.word(report, "compiler")), ("Library", library),
             ("Date", data.word(report, "date")), ("Command", data.word(report, "command")),
             ("Peers", versions(records)), ("Absent", absent(report))]
-    wide = ("Peers", "Absent")
-    items = [f"<div{' class=wide' if key in wide else ''}><dt>{key}</dt><dd>{escape(value)}</dd></div>" for key, value in rows if value]
+    items = [f"<div{' class=wide' if key in ('Peers', 'Absent') else ''}><dt>{key}</dt><dd>{escape(value)}</dd></div>"
+             for key, value in rows if value]
     return f'<dl class="facts">{"".join(items)}</dl>'
 
 
@@ -111,15 +111,16 @@ def headlines(records):
 
 # ---- Tables ----
 
-def table(head, rows, figures):
-    """`figures`: how many of the first columns are words; the others are figures."""
-    cells = "".join(f"<th{'' if i < figures else ' class=figure'}>{escape(h)}</th>" for i, h in enumerate(head))
-    body = []
-    for row in rows:
-        tds = [f"<td{'' if i < figures else ' class=figure'}>{escape(c)}</td>" for i, c in enumerate(row)]
-        body.append(f"<tr>{''.join(tds)}</tr>")
-    return (f'<div class="scroll" tabindex="0"><table><thead><tr>{cells}</tr></thead>'
-            f"<tbody>{''.join(body)}</tbody></table></div>")
+def cells(tag, row, words):
+    """The first `words` columns are words, the others figures."""
+    return "".join(f"<{tag}{'' if i < words else ' class=figure'}>{escape(cell)}</{tag}>" for i, cell in enumerate(row))
+
+
+def table(head, rows, words):
+    heads = cells("th", head, words).replace("_", "_<wbr>")
+    body = "".join(f"<tr>{cells('td', row, words)}</tr>" for row in rows)
+    return (f'<div class="scroll" tabindex="0"><table><thead><tr>{heads}</tr></thead>'
+            f"<tbody>{body}</tbody></table></div>")
 
 
 def errors(records, op, unit):
@@ -135,7 +136,7 @@ def errors(records, op, unit):
             worst[data.series(r)] = max(number(r, "error_ulp"), worst.get(data.series(r), 0))
         rows.append([work] + [data.ulp(worst.get(s)) for s in names])
     return (f"<h3>{escape(op.capitalize())}</h3><p class=lead>{escape(unit)}</p>" +
-            table(["work"] + [data.series_name(*s) for s in names], rows, figures=1))
+            table(["work"] + [data.series_name(*s) for s in names], rows, words=1))
 
 
 def error_tables(records):
@@ -144,8 +145,8 @@ def error_tables(records):
             errors(records, "attention", "Worst |error| in units of max|v| · 2⁻²³.") + "</section>")
 
 
-RECORD_HEAD = ("work", "by", "how", "type", "process", "threads", "best", "median", "limit", "of limit", "repeats",
-               "error, ULP", "")
+RECORD_HEAD = ("work", "by", "how", "type", "process", "limit", "threads", "best", "median", "of limit", "repeats",
+               "error", "")
 
 
 def record_row(r):
@@ -153,16 +154,17 @@ def record_row(r):
              if is_set]
     how = data.word(r, "how")
     return [data.word(r, "work"), data.word(r, "by"), data.ISAS.get(how, how), data.word(r, "dtype"),
-            data.process_of(r), data.word(r, "threads"), data.seconds(positive(r, "best")),
-            data.seconds(positive(r, "median")), data.word(r, "limit"), data.percent(number(r, "fraction_of_limit")),
+            data.process_of(r), data.word(r, "limit"), data.word(r, "threads"), data.seconds(positive(r, "best")),
+            data.seconds(positive(r, "median")), data.percent(number(r, "fraction_of_limit")),
             data.word(r, "repeats"), data.ulp(number(r, "error_ulp")), ", ".join(marks)]
 
 
 def all_records(records):
-    head = f'<section id="records"><h2>All records</h2><p class="lead">{len(records)} in all.</p>'
+    lead = f"{len(records)} in all; errors in the units above."
+    head = f'<section id="records"><h2>All records</h2><p class="lead">{lead}</p>'
     if not records:
         return head + '<p class="nothing">There are no records.</p></section>'
-    return head + table(RECORD_HEAD, [record_row(r) for r in records], figures=5) + "</section>"
+    return head + table(RECORD_HEAD, [record_row(r) for r in records], words=6) + "</section>"
 
 
 # ---- The page ----

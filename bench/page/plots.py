@@ -120,7 +120,8 @@ def tip_of(record):
     if best and moved:
         lines.append(f"{data.digits(moved / best / 1e9)} GB/s")
     if number(record, "error_ulp") is not None:
-        lines.append(f"error {data.ulp(number(record, 'error_ulp'))} ULP")
+        unit = "ULP" if data.word(record, "op") == "softmax" else "· 2⁻²³ max|v|"
+        lines.append(f"error {data.ulp(number(record, 'error_ulp'))} {unit}")
     if record.get("noisy") is True:
         lines.append("noisy")
     return "\n".join(lines)
@@ -221,7 +222,7 @@ def gflops(record):
     return positive(record, "flop") / positive(record, "best") / 1e9
 
 
-def draw_roofs(x, y, limits, process):
+def draw_roofs(y, limits, process):
     tops = roofs(limits, process)
     heights = [100 - y.at(peak / 1e9) for _, _, peak in tops]
     # Labels lie above their lines, so they make room upwards; on the left, where reading allows no dot.
@@ -238,7 +239,7 @@ def draw_slopes(x, y, limits, process):
     ceiling = min(y.hi, max([peak / 1e9 for _, _, peak in roofs(limits, process)] + [0]) or y.hi)
     parts = []
     for i, (label, best) in enumerate(slopes(limits, process)):
-        start, ridge, end = (min(x.hi, gflops * 1e9 / best) for gflops in (y.lo, ceiling, y.hi))
+        start, ridge, end = (min(x.hi, height * 1e9 / best) for height in (y.lo, ceiling, y.hi))
         points = [(at(x, p), at(y, best * p / 1e9, True)) for p in (max(start, x.lo), ridge, end)]
         parts.append(line(*points[0], *points[1], "slope"))
         parts.append(line(*points[1], *points[2], "slope beyond"))
@@ -251,7 +252,7 @@ def roofline(records, limits):
     drawn = [r for r in records if all(positive(r, key) for key in ("flop", "bytes", "best"))]
 
     def draw(part, process):
-        return grid(x, y) + draw_slopes(x, y, limits, process) + draw_roofs(x, y, limits, process) + \
+        return grid(x, y) + draw_slopes(x, y, limits, process) + draw_roofs(y, limits, process) + \
             dots(part, x, y, intensity, gflops)
 
     if drawn:
@@ -261,8 +262,8 @@ def roofline(records, limits):
         y = decades("GFLOP/s", [gflops(r) for r in drawn] + peaks, above=4)
     return figure(
         "roofline", "Roofline",
-        "Each dot is one measurement. No dot can lie above the lines: a slope is what reading alone allows, "
-        "a horizontal line what the multiply-adds of an ISA alone allow.", drawn, draw,
+        "Each dot is one measurement. A slope is what reading alone allows, a horizontal line what the multiply-adds "
+        "of an ISA alone allow: the closer a dot is to its line, the less there is to gain.", drawn, draw,
         "There is nothing to draw: no record has FLOPs, bytes and a time.")
 
 
@@ -297,8 +298,9 @@ def softmax(records):
         return grid(x, y) + joined(part, x, y, columns, ns_per_element, data.name, variants(drawn)) + \
             dots(part, x, y, columns, ns_per_element)
 
-    return figure("softmax", "Softmax by row length", "f32, without a bias or the logarithm. Both axes are logarithmic.",
-                  drawn, draw, "No softmax of f32 was measured.", variants(drawn))
+    return figure("softmax", "Softmax by row length",
+                  "f32, without a bias or the logarithm. Both axes are logarithmic.", drawn, draw,
+                  "No softmax of f32 was measured.", variants(drawn))
 
 
 # ---- Decode by context length ----
@@ -341,8 +343,8 @@ def decode(records, limits):
             joined(part, x, y, keys, gigabytes, shape, variants(drawn)) + dots(part, x, y, keys, gigabytes)
 
     return figure("decode", "Decode by context length",
-                  "One query: K and V are read once, so the speed of a plain read is the limit.",
-                  drawn, draw, "No attention of one query was measured.", variants(drawn))
+                  "One query: K and V are read once, so the speed of a plain read is the limit.", drawn, draw,
+                  "No attention of one query was measured.", variants(drawn))
 
 
 # ---- Accuracy beside speed ----
