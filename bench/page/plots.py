@@ -235,7 +235,7 @@ def draw_roofs(y, limits, process):
 
 
 def draw_slopes(x, y, limits, process):
-    """Solid up to the highest roof, faint above it, where their labels are: the fastest has its on the left."""
+    """Faint above the highest roof, where the labels are: the fastest has its on the left."""
     ceiling = min(y.hi, max([peak / 1e9 for _, _, peak in roofs(limits, process)] + [0]) or y.hi)
     parts = []
     for i, (label, best) in enumerate(slopes(limits, process)):
