@@ -10,7 +10,7 @@
 #   vmlinuz        for `bochs`: a Linux kernel to boot there
 set -eu
 
-jobs="build test bench format abi bochs fuzz other-machines sanitizers static-performance windows"
+jobs="build test bench format abi bochs fuzz other-machines report sanitizers static-performance windows"
 job=${1:-build}
 case " $jobs " in
     *" $job "*) ;;
@@ -153,6 +153,9 @@ look() {
             need_cross s390x-linux-gnu s390x
             need_cross i686-linux-gnu i386
             need_cross arm-linux-gnueabihf armhf
+            ;;
+        report)
+            need chromium "chromium" have chromium
             ;;
         windows)
             need gcc-mingw-w64-x86-64 "x86_64-w64-mingw32-gcc" have_headers x86_64-w64-mingw32-gcc
