@@ -50,11 +50,11 @@ void fill(void *to, rdk_type type, int64_t count, uint64_t seed) {
 }
 
 void *allocate(size_t bytes) {
-    void *p = aligned_alloc(64, (bytes + 63) / 64 * 64);
+    void *p = aligned_alloc(64, (bytes + SLACK + 63) / 64 * 64);
     if (!p) {
         fprintf(stderr, "bench: no memory\n");
         exit(1);
     }
-    memset(p, 0, bytes); /* so that no page is new when it is timed */
+    memset(p, 0, bytes + SLACK); /* so that no page is new when it is timed */
     return p;
 }

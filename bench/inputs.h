@@ -16,8 +16,11 @@ size_t type_size(rdk_type type);
 /* Numbers close to N(0, 1), the same everywhere for the same seed. */
 void fill(void *to, rdk_type type, int64_t count, uint64_t seed);
 
+enum { SLACK = 64 };
+
 /* As a caller would: aligned to a cache line, wherever malloc puts it. Large buffers therefore
  * often begin at the same place of a page; nothing is done about that, nor about huge pages.
+ * The SLACK bytes behind it may be read: there are libraries that do.
  * Never NULL: without memory the program ends. */
 void *allocate(size_t bytes);
 

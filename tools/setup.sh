@@ -94,6 +94,13 @@ have_runtime() {
 }
 clang_runtimes="libclang-rt-$(clang -dumpversion 2> /dev/null | sed 's/[.].*//')-dev"
 have_benchmark() { pkg-config --exists benchmark; }
+# have_header NAME: whatever C compiler there is finds it.
+have_header() {
+    for compiler in ${CC:-} cc gcc clang; do
+        have "$compiler" && echo "#include <$1>" | "$compiler" -E - && return 0
+    done
+    return 1
+}
 
 # need PACKAGES WHAT CHECK...: notes both when CHECK fails.
 packages='' wanted=''
@@ -106,13 +113,29 @@ need() {
   $need_what"
 }
 
+# want PACKAGES CHECK...: as need, but the job can do without.
+optional=''
+want() {
+    want_packages=$1
+    shift
+    "$@" > /dev/null 2>&1 || optional="$optional
+$want_packages"
+}
+
 # need_cross TRIPLE DEBIAN_NAME: gcc for another CPU.
 need_cross() {
     need "gcc-$1 libc6-dev-$2-cross" "$1-gcc and its C library's headers" have_headers "$1-gcc"
 }
 
+# Libraries to measure beside this one.
+want_peers() {
+    want libdnnl-dev have_header dnnl.h
+    want "libxnnpack-dev libpthreadpool-dev" have_header xnnpack.h
+    want libopenblas-serial-dev pkg-config --exists openblas
+}
+
 look() {
-    packages='' wanted=''
+    packages='' wanted='' optional=''
     case $job in
         test) need "gcc libc6-dev" "gcc and the C library's headers" have_headers gcc ;;
         *) need "gcc libc6-dev" "a C compiler and the C library's headers" have_c_compiler ;;
@@ -126,6 +149,7 @@ look() {
             need pkg-config "pkg-config" have pkg-config
             need g++ "g++" have g++
             need libbenchmark-dev "Google Benchmark >= 1.7 (found by pkg-config)" have_benchmark
+            want_peers
             need clang "clang >= 14" have_clang
             need binutils "nm (binutils)" have nm
             need qemu-user "qemu-aarch64 (QEMU user mode)" have qemu-aarch64
@@ -135,6 +159,7 @@ look() {
             need pkg-config "pkg-config" have pkg-config
             need g++ "g++" have g++
             need libbenchmark-dev "Google Benchmark >= 1.7 (found by pkg-config)" have_benchmark
+            want_peers
             ;;
         bochs)
             need "g++ make" "g++ and make" have_all g++ make
@@ -202,25 +227,46 @@ update_lists() {
     $root apt-get -qq update >> "$deps/apt.log" 2>&1 || true
 }
 
+can_install() { command -v apt-get > /dev/null && [ "$root" != no ]; }
+
+# install APT_OPTION_OR_PACKAGE...
 install() {
-    command -v apt-get > /dev/null && [ "$root" != no ] || return 0
-    echo "setup: installing$packages"
     : > "$deps/apt.log"
     update_lists
-    # shellcheck disable=SC2086 # a list of words
     $root env DEBIAN_FRONTEND=noninteractive apt-get -qq -y -o DPkg::Lock::Timeout=300 \
-        -o Dpkg::Use-Pty=0 --no-install-recommends install $packages >> "$deps/apt.log" 2>&1 ||
+        -o Dpkg::Use-Pty=0 --no-install-recommends install "$@" >> "$deps/apt.log" 2>&1 ||
         grep '^E:' "$deps/apt.log" | head -n 5 >&2
 }
 
+# Each line on its own, so that one that is not to be had keeps no other out; nothing is removed for it.
+install_optional() {
+    echo "$optional" | while read -r line; do
+        [ -n "$line" ] || continue
+        echo "setup: installing $line (optional)"
+        # shellcheck disable=SC2086 # a list of words
+        install --no-remove $line < /dev/null
+    done
+}
+
 look
-if [ -n "$packages" ]; then
-    install
+if [ -n "$packages" ] && can_install; then
+    echo "setup: installing$packages"
+    # shellcheck disable=SC2086 # a list of words
+    install $packages
+    look
+fi
+if [ -n "$optional" ] && can_install; then
+    update_lists # once, not in each round of the loop
+    install_optional
     look
 fi
 if [ -n "$packages" ]; then
     printf 'setup: missing for "%s":%s\nDebian packages:%s\n' "$job" "$wanted" "$packages" >&2
     exit 1
+fi
+if [ -n "$optional" ]; then
+    # shellcheck disable=SC2086 # a list of words
+    echo "setup: \"$job\" goes on without these Debian packages:" $optional
 fi
 
 # ---- headers for the tests ---------------------------------------------------------------------

@@ -1,0 +1,15 @@
+/* The peers there may be, and what they share. */
+#ifndef RDK_BENCH_PEER_LIST_H
+#define RDK_BENCH_PEER_LIST_H
+
+#include <stdbool.h>
+
+#include "bench/peers/peer.h"
+
+extern const peer peer_onednn, peer_xnnpack, peer_openblas, peer_plain;
+
+/* Whether softmax or log-softmax of whole rows is all that is asked for, with x and y of one type, and perhaps a
+ * scale and a bias. */
+bool softmax_is_dense(const rdk_softmax_desc *d);
+
+#endif
