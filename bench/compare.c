@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "bench/clock.h"
 #include "bench/inputs.h"
 #include "bench/works.h"
 
@@ -44,10 +44,10 @@ static bool open_library(library *l, const char *path) {
            find(from, "rdk_attention_scratch", &l->scratch);
 }
 
-static size_t scratch_of(const library *l, const work *w) {
-    rdk_attention_desc d = {.size = sizeof d, .d_qk = w->d, .d_v = w->d};
+static size_t scratch_of(const library *l, const shape *w) {
+    rdk_attention_desc d = shape_attention(w);
     size_t bytes = 0;
-    if (w->kind != SOFTMAX)
+    if (w->op == RDK_OP_ATTENTION)
         l->scratch(&d, &bytes);
     return bytes;
 }
@@ -55,7 +55,7 @@ static size_t scratch_of(const library *l, const work *w) {
 static bool run(const library *l, const operands *o) {
     rdk_softmax_desc x = operands_softmax(o, RDK_ISA_DEFAULT);
     rdk_attention_desc a = operands_attention(o, RDK_ISA_DEFAULT);
-    return (o->work->kind == SOFTMAX ? l->softmax(&x) : l->attention(&a)) == RDK_OK;
+    return (o->shape->op == RDK_OP_SOFTMAX ? l->softmax(&x) : l->attention(&a)) == RDK_OK;
 }
 
 /* ---- Pairs of calls -------------------------------------------------------------------------- */
@@ -65,12 +65,6 @@ typedef struct pairs {
     double ratio[MAX_PAIRS];
     int count;
 } pairs;
-
-static double now(void) {
-    struct timespec t;
-    timespec_get(&t, TIME_UTC);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static double time_call(const library *l, const operands *o) {
     double start = now();
@@ -116,7 +110,7 @@ static const char *verdict(const pairs *p) {
 
 /* Whether both write the same bits. */
 static bool agree(const library both[2], const operands *o) {
-    size_t bytes = (size_t)work_rows_count(o->work) * sizeof(float);
+    size_t bytes = (size_t)shape_out(o->shape) * sizeof(float);
     float *base = allocate(bytes);
     bool fine = run(&both[0], o);
     memcpy(base, o->out, bytes);
@@ -126,7 +120,7 @@ static bool agree(const library both[2], const operands *o) {
     return fine;
 }
 
-static void compare(const library both[2], const work *w, double seconds) {
+static void compare(const library both[2], const shape *w, double seconds) {
     static pairs p;
     operands o;
     size_t base = scratch_of(&both[0], w), new = scratch_of(&both[1], w);

@@ -1,102 +1,162 @@
-/* Options, timings and peaks: the same for every bench. */
+/* Passes over all timings. */
+#define _POSIX_C_SOURCE 200809L /* for isatty() */
 #include "bench/plan.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
+#include <unistd.h>
 
+#include "bench/clock.h"
+#include "bench/inputs.h"
 #include "bench/limits/limits.h"
 
-/* ---- Options --------------------------------------------------------------------------------- */
-
-static int usage(FILE *to, const char *program) {
-    fprintf(to,
-            "usage: %s [--quick] [--only TEXT] [--isa NAME] [--json FILE]\n"
-            "  --quick      a few seconds: shows that it works, not how fast it is\n"
-            "  --only TEXT  only the works whose name has TEXT in it\n"
-            "  --isa NAME   only the kernels of that ISA, and the scalar ones where needed\n"
-            "  --json FILE  also write the results, one JSON object per line\n",
-            program);
-    return to == stdout ? 0 : 2;
-}
-
-static int set_isa(plan *p, const char *name) {
-    if (rdk_isa_from_name(name, &p->isa) == RDK_OK && rdk_isa_available(p->isa) == RDK_OK)
-        return -1;
-    fprintf(stderr, "bench: no ISA \"%s\" here\n", name);
-    return 2;
-}
-
-int plan_parse(plan *p, const char *program, int argc, char **argv) {
-    int code = -1;
-    for (int i = 1; i < argc && code < 0; i++) {
-        if (!strcmp(argv[i], "--help"))
-            code = usage(stdout, program);
-        else if (!strcmp(argv[i], "--quick"))
-            p->quick = true;
-        else if (!strcmp(argv[i], "--only") && i + 1 < argc)
-            p->only = argv[++i];
-        else if (!strcmp(argv[i], "--isa") && i + 1 < argc)
-            code = set_isa(p, argv[++i]);
-        else if (!strcmp(argv[i], "--json") && i + 1 < argc)
-            p->json = argv[++i];
-        else
-            code = usage(stderr, program);
-    }
-    return code;
-}
-
-bool plan_wants(const plan *p, const char *work) {
-    return !p->only || strstr(work, p->only);
-}
-
-bool plan_runs(const plan *p, rdk_isa isa) {
-    return (p->isa == RDK_ISA_DEFAULT || p->isa == isa) && rdk_isa_available(isa) == RDK_OK;
-}
+enum {
+    MAX_PASSES = 64,
+    MAX_REPEATS = 40, /* in a pass */
+};
 
 /* ---- Timings --------------------------------------------------------------------------------- */
 
-bench *plan_add(plan *p, const char *what, const char *isa, int repeats, void (*run)(void *),
-                void *context) {
-    if (p->bench_count == PLAN_MAX_BENCHES) {
-        fprintf(stderr, "bench: more than %d timings\n", PLAN_MAX_BENCHES);
+timing *plan_add(plan *p, const char *what, const char *who, void (*run)(void *), void *context,
+                 bool cold) {
+    if (p->count == PLAN_MAX_TIMINGS) {
+        fprintf(stderr, "bench: more than %d timings\n", PLAN_MAX_TIMINGS);
         exit(1);
     }
-    char *name = p->names[p->bench_count];
-    bench *b = &p->benches[p->bench_count++];
-    snprintf(name, PLAN_MAX_NAME, "%s/%s", what, isa);
-    *b = (bench){.name = name, .run = run, .context = context, .repeats = repeats};
-    return b;
+    timing *t = &p->timings[p->count++];
+    snprintf(t->name, sizeof t->name, "%s/%s", what, who);
+    t->bench = (bench){.name = t->name, .run = run, .context = context, .cold = cold};
+    return t;
 }
 
 void plan_add_peaks(plan *p) {
-    int repeats = p->quick ? 8 : 200; /* every share depends on them, and they take little time */
     for (rdk_isa isa = RDK_ISA_SCALAR; isa < RDK_ISA_COUNT; isa++)
-        if (plan_runs(p, isa) && limit_of(isa) && limit_of(isa)->fma)
+        if (rdk_isa_available(isa) == RDK_OK && limit_of(isa) && limit_of(isa)->fma)
             p->peak[isa] =
-                plan_add(p, "FMA", rdk_isa_name(isa), repeats, limit_of(isa)->fma, p->sink);
+                plan_add(p, "FMA", rdk_isa_name(isa), limit_of(isa)->fma, p->sink, false);
 }
 
-double plan_peak(const plan *p, rdk_isa isa) {
-    return p->peak[isa] ? limit_of(isa)->flop / p->peak[isa]->best : 0;
+double timing_seconds(const timing *t, int half) {
+    return half == PLAN_ALL ? t->best : t->half[half];
+}
+
+double plan_peak(const plan *p, rdk_isa isa, int half) {
+    return p->peak[isa] ? limit_of(isa)->flop / timing_seconds(p->peak[isa], half) : 0;
+}
+
+/* ---- How often ------------------------------------------------------------------------------- */
+
+/* As many as fit in the timing's part of a pass, one at least. */
+static void set_repeats(const plan *p, timing *t) {
+    double start = now(), part = p->seconds / p->passes / p->count, call, sample;
+    t->bench.run(t->bench.context);
+    call = now() - start;
+    sample = (call > p->sample_seconds ? call : p->sample_seconds) + (t->bench.cold ? 0 : call);
+    double fit = part / sample;
+    t->bench.repeats = fit < 1 ? 1 : fit > MAX_REPEATS ? MAX_REPEATS : (int)fit;
+    t->bench.room = t->bench.repeats * MAX_PASSES;
+    t->bench.samples = allocate((size_t)t->bench.room * sizeof(double));
+}
+
+/* ---- Passes ---------------------------------------------------------------------------------- */
+
+/* Samples of this pass that are taken, and how many there will be, for the line that tells of it. */
+static struct progress { int pass, passes, done, all, shown; } progress;
+
+/* Only where somebody is looking. */
+static void show(const char *text) {
+    if (!isatty(STDERR_FILENO))
+        return;
+    fprintf(stderr, "\r%-40s\r%s", "", text);
+    fflush(stderr);
+}
+
+/* Looking for the number of calls in a sample takes some more than were asked for. */
+static void tick(void) {
+    char text[40];
+    progress.done += progress.done < progress.all;
+    int part = (100 * progress.pass + 100 * progress.done / progress.all) / progress.passes;
+    if (part == progress.shown)
+        return;
+    progress.shown = part;
+    snprintf(text, sizeof text, "measuring  %d %%", part);
+    show(text);
+}
+
+static void keep_best(double *best, double seconds) {
+    if (*best == 0 || seconds < *best)
+        *best = seconds;
+}
+
+static int by_size(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static void note_pass(timing *t, int first, int half) {
+    for (int i = first; i < t->bench.count; i++) {
+        keep_best(&t->half[half], t->bench.samples[i]);
+        keep_best(&t->best, t->bench.samples[i]);
+    }
+}
+
+static int run_pass(plan *p, timing *const *list, int count) {
+    bench *benches[PLAN_MAX_TIMINGS] = {NULL};
+    int first[PLAN_MAX_TIMINGS];
+    for (int i = 0; i < count; i++) {
+        benches[i] = &list[i]->bench;
+        first[i] = list[i]->bench.count;
+        progress.all += list[i]->bench.repeats;
+    }
+    if (shim_run(benches, (size_t)count, p->sample_seconds, tick)) {
+        fprintf(stderr, "bench: samples are missing\n");
+        return -1;
+    }
+    for (int i = 0; i < count; i++)
+        note_pass(list[i], first[i], p->passes_done % 2);
+    p->passes_done++;
+    return 0;
+}
+
+static int run_passes(plan *p, timing *const *list, int count, int passes) {
+    for (int i = 0; i < passes; i++) {
+        progress = (struct progress){.pass = i, .passes = passes, .shown = -1};
+        if (run_pass(p, list, count))
+            return -1;
+    }
+    show("");
+    for (int i = 0; i < count; i++) {
+        bench *b = &list[i]->bench;
+        qsort(b->samples, (size_t)b->count, sizeof *b->samples, by_size);
+        list[i]->median = b->samples[b->count / 2];
+    }
+    return 0;
 }
 
 int plan_sample(plan *p) {
-    if (!shim_run(p->benches, (size_t)p->bench_count, p->sample_seconds))
-        return 0;
-    fprintf(stderr, "bench: samples are missing\n");
-    return -1;
+    timing *list[PLAN_MAX_TIMINGS];
+    for (int i = 0; i < p->count; i++) {
+        list[i] = &p->timings[i];
+        set_repeats(p, list[i]);
+    }
+    return run_passes(p, list, p->count, p->passes);
 }
 
-void plan_report(const plan *p) {
-    const char *comma = "";
-    printf("samples   %d of each or fewer of slow ones, %g ms each, interleaved; the best counts\n",
-           p->repeats, p->sample_seconds * 1e3);
-    printf("FMA peak  ");
+int plan_sample_again(plan *p) {
+    timing *list[PLAN_MAX_TIMINGS];
+    int count = 0;
     for (rdk_isa isa = 0; isa < RDK_ISA_COUNT; isa++)
-        if (p->peak[isa]) {
-            printf("%s%s %.1f GFLOP/s", comma, rdk_isa_name(isa), plan_peak(p, isa) / 1e9);
-            comma = ", ";
-        }
-    printf("%s\n", *comma ? "" : "-");
+        if (p->peak[isa])
+            p->peak[isa]->again = true;
+    for (int i = 0; i < p->count; i++)
+        if (p->timings[i].again)
+            list[count++] = &p->timings[i];
+    for (int i = 0; i < count; i++)
+        list[i]->again = false;
+    return run_passes(p, list, count, 2);
+}
+
+void plan_free(plan *p) {
+    for (int i = 0; i < p->count; i++)
+        free(p->timings[i].bench.samples);
 }

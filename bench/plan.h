@@ -1,4 +1,4 @@
-/* What a bench was asked for, and the samples it takes: options, timings, the FMA peaks. */
+/* What is timed, and how often: passes over all timings, so that two halves of a run can be compared. */
 #ifndef RDK_BENCH_PLAN_H
 #define RDK_BENCH_PLAN_H
 
@@ -7,46 +7,49 @@
 #include "bench/shim.h"
 #include "rootdk/rootdk.h"
 
-enum { PLAN_MAX_BENCHES = 256, PLAN_MAX_NAME = 64 };
+enum { PLAN_MAX_TIMINGS = 1024, PLAN_MAX_NAME = 96 };
 
-/* Benches keep their place, so pointers to them stay good. */
+/* The samples of one function. */
+typedef struct timing {
+    bench bench;
+    char name[PLAN_MAX_NAME];
+    double best, median; /* seconds of a call */
+    double half[2];      /* the best of every other pass, and of those between */
+    bool again;          /* to be taken in extra passes */
+} timing;
+
+/* Timings keep their place, so pointers to them stay good. */
 typedef struct plan {
-    bool quick;
-    const char *only, *json; /* or NULL */
-    rdk_isa isa;             /* RDK_ISA_DEFAULT: every one there is */
-    int repeats;             /* of what is not slow */
+    double seconds; /* for all of them, roughly */
     double sample_seconds;
-
-    bench benches[PLAN_MAX_BENCHES];
-    char names[PLAN_MAX_BENCHES][PLAN_MAX_NAME];
-    int bench_count;
-    bench *peak[RDK_ISA_COUNT]; /* NULL where there is none */
+    int passes; /* even */
+    int passes_done;
+    timing timings[PLAN_MAX_TIMINGS];
+    int count;
+    timing *peak[RDK_ISA_COUNT]; /* NULL where there is none */
     unsigned char sink[64];
 } plan;
 
-/* Reads the options. Returns -1 to go on, or the exit code. */
-int plan_parse(plan *p, const char *program, int argc, char **argv);
+/* A timing called "what/who". Those that find nothing warm are `cold`. */
+timing *plan_add(plan *p, const char *what, const char *who, void (*run)(void *), void *context,
+                 bool cold);
 
-/* Whether the work of that name was asked for. */
-bool plan_wants(const plan *p, const char *work);
-
-/* Whether `isa` can run here and was asked for. */
-bool plan_runs(const plan *p, rdk_isa isa);
-
-/* A timing called "what/isa". */
-bench *plan_add(plan *p, const char *what, const char *isa, int repeats, void (*run)(void *),
-                void *context);
-
-/* The FMA peak of every ISA that runs. */
+/* The FMA peak of every ISA that runs here. */
 void plan_add_peaks(plan *p);
 
-/* FLOP/s; 0 where there is no peak. */
-double plan_peak(const plan *p, rdk_isa isa);
+/* FLOP/s of an ISA, 0 where there is no peak; over all passes, or of one half (0 or 1). */
+enum { PLAN_ALL = -1 };
+double plan_peak(const plan *p, rdk_isa isa, int half);
+
+/* The best time of a call, likewise. */
+double timing_seconds(const timing *t, int half);
 
 /* Takes all samples. Returns 0, or -1 with a message if some are missing. */
 int plan_sample(plan *p);
 
-/* How samples were taken, and the peaks. */
-void plan_report(const plan *p);
+/* Two passes more over the peaks and what is marked `again`; clears the marks. */
+int plan_sample_again(plan *p);
+
+void plan_free(plan *p);
 
 #endif

@@ -1,53 +1,163 @@
-/* The words around the figures. */
+/* The figures in words: tables for the terminal. */
 #include "bench/report.h"
 
+#include <math.h>
+#include <stdio.h>
 #include <string.h>
 
-#include "rootdk/rootdk.h"
+#include "bench/inputs.h"
 
 /* ---- Where it ran ---------------------------------------------------------------------------- */
 
 /* The first "model name : ..." of Linux; other systems, and Arm, leave it out. */
-static void cpu_name(char *name, size_t size) {
+const char *report_cpu(void) {
+    static char name[128];
     char line[256];
     FILE *f = fopen("/proc/cpuinfo", "r");
-    snprintf(name, size, "unknown");
+    snprintf(name, sizeof name, "unknown");
     while (f && fgets(line, sizeof line, f)) {
         char *colon = strchr(line, ':');
         if (strncmp(line, "model name", 10) || !colon || !colon[1])
             continue;
         colon[strcspn(colon, "\n\"\\")] = 0; /* what JSON would need an escape for */
-        snprintf(name, size, "%s", colon + 2);
+        snprintf(name, sizeof name, "%s", colon + 2);
         break;
     }
     if (f)
         fclose(f);
+    return name;
 }
 
-void report_host(void) {
-    char cpu[128];
-    cpu_name(cpu, sizeof cpu);
+static void print_host(const report *r) {
+    int count;
     printf("rootdk    %s, arithmetic %d\n", rdk_version(), rdk_arithmetic_version());
-    printf("CPU       %s\n", cpu);
+    printf("CPU       %s\n", report_cpu());
     printf("compiler  %s\n", RDK_BENCH_COMPILER);
+    const peer *const *all = peers(&count);
+    for (int i = 0; i < count; i++)
+        printf("%-9s %s %s\n", i ? "" : "peers", all[i]->name, all[i]->version());
+    const peer_absence *absent = peers_absent(&count);
+    for (int i = 0; i < count; i++)
+        printf("%-9s %s: %s\n", i ? "" : "absent", absent[i].name, absent[i].reason);
+    printf("samples   %g ms each or one call, interleaved in %d passes; the best counts\n",
+           r->plan->sample_seconds * 1e3, r->plan->passes_done);
 }
 
-/* ---- JSON ------------------------------------------------------------------------------------ */
+/* ---- The limits ------------------------------------------------------------------------------ */
 
-int report_json(const char *path, const void *list, int count,
-                void (*print)(FILE *, const void *, int)) {
-    char cpu[128];
-    FILE *f = fopen(path, "w");
-    cpu_name(cpu, sizeof cpu);
-    for (int i = 0; f && i < count; i++) {
-        fprintf(f, "{");
-        print(f, list, i);
-        fprintf(f, ", \"cpu\": \"%s\", \"compiler\": \"%s\", \"version\": \"%s\"}\n", cpu,
-                RDK_BENCH_COMPILER, rdk_version());
+double bandwidth_of(const report *r, limit_kind kind, bool memory) {
+    double best = 0;
+    for (int i = 0; i < r->subject_count; i++) {
+        const subject *s = &r->subjects[i];
+        const reader *read = subject_reader(s);
+        const timing *t = kind == LIMIT_MEMCPY ? s->copy : read ? read->timing : NULL;
+        bool is_memory = s->copies > 1 || (s->copy && shape_bytes(&s->shape) > 64 << 20);
+        if (t && is_memory == memory)
+            best = fmax(best, shape_bytes(&s->shape) / t->best);
     }
-    int failed = !f || ferror(f);
-    if (f && !fclose(f) && !failed)
-        return 0;
-    fprintf(stderr, "bench: cannot write %s\n", path);
-    return -1;
+    return best;
+}
+
+static void print_limits(const report *r) {
+    static const char *const WHERE[] = {"in cache", "from memory"};
+    const char *label = "limits";
+    for (rdk_isa isa = 0; isa < RDK_ISA_COUNT; isa++)
+        if (r->plan->peak[isa]) {
+            printf("%-9s FMA %.1f GFLOP/s (%s)\n", label, plan_peak(r->plan, isa, PLAN_ALL) / 1e9,
+                   rdk_isa_name(isa));
+            label = "";
+        }
+    for (int memory = 0; memory < 2; memory++) {
+        double read = bandwidth_of(r, LIMIT_READ, memory);
+        double copy = bandwidth_of(r, LIMIT_MEMCPY, memory);
+        if (read > 0)
+            printf("%-9s read %.1f GB/s (%s)\n", "", read / 1e9, WHERE[memory]);
+        if (copy > 0)
+            printf("%-9s memcpy %.1f GB/s (%s; read + written)\n", "", copy / 1e9, WHERE[memory]);
+    }
+}
+
+/* ---- The table ------------------------------------------------------------------------------- */
+
+/* The fastest of rootdk's on the same work. */
+static double rootdk_seconds(const report *r, const subject *s) {
+    double best = INFINITY;
+    for (int i = 0; i < r->result_count; i++)
+        if (r->results[i].contender->subject == s && !r->results[i].contender->call)
+            best = fmin(best, r->results[i].best);
+    return best;
+}
+
+static void print_rate(const result *r) {
+    const shape *s = &r->contender->subject->shape;
+    if (s->op == RDK_OP_SOFTMAX)
+        printf(" %8.3f ns/element", r->best * 1e9 / (double)shape_in(s));
+    else if (s->nq == 1)
+        printf(" %8.1f GB/s      ", shape_bytes(s) / r->best / 1e9);
+    else
+        printf(" %8.1f GFLOP/s   ", shape_flop(s) / r->best / 1e9);
+}
+
+static void print_fraction(double fraction) {
+    if (fraction > 0)
+        printf(" %6.1f", 100 * fraction);
+    else
+        printf(" %6s", "-");
+}
+
+static void print_result(const report *all, const result *r, bool first) {
+    const contender *c = r->contender;
+    char who[64];
+    snprintf(who, sizeof who, "%s %s", c->by, c->how);
+    printf("%-28s %-36.36s %10.3f", first ? c->subject->shape.name : "", who, r->best * 1e3);
+    print_rate(r);
+    for (limit_kind i = 0; i < LIMIT_COUNT; i++)
+        print_fraction(r->fractions[i]);
+    printf(" %7.2f %8.2f%s\n", r->best / rootdk_seconds(all, c->subject), c->error,
+           r->noisy ? "  noisy" : "");
+}
+
+static void print_head(const char *group) {
+    printf("\n%-28s %-36s %10s %19s %20s %7s %8s\n", group, "", "ms", "", "% of a limit", "times",
+           "error");
+    printf("%-28s %-36s %10s %19s %6s %6s %6s %7s %8s\n", "", "", "", "", "FMA", "read", "memcpy",
+           "rootdk", "ULP");
+}
+
+static const shape *shape_of(const result *r) {
+    return &r->contender->subject->shape;
+}
+
+/* The time of a FLOP at the greatest length, over that at the least. */
+static void print_growth(const report *r) {
+    const result *first = NULL;
+    for (int i = 0; i < r->result_count; i++) {
+        const result *last = &r->results[i];
+        if (strcmp(shape_of(last)->group, "growth"))
+            continue;
+        if (!first)
+            first = last;
+        else if (first->contender->isa == last->contender->isa)
+            printf("a FLOP of \"%s\" takes %.2f times as long as one of \"%s\" on %s\n",
+                   shape_of(last)->name,
+                   last->best / shape_flop(shape_of(last)) * shape_flop(shape_of(first)) /
+                       first->best,
+                   shape_of(first)->name, last->contender->how);
+    }
+}
+
+void report_print(const report *r) {
+    const char *group = "";
+    const subject *last = NULL;
+    print_host(r);
+    print_limits(r);
+    for (int i = 0; i < r->result_count; i++) {
+        const contender *c = r->results[i].contender;
+        if (strcmp(group, c->subject->shape.group))
+            print_head(group = c->subject->shape.group);
+        print_result(r, &r->results[i], c->subject != last);
+        last = c->subject;
+    }
+    print_growth(r);
+    fflush(stdout);
 }

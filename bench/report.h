@@ -1,15 +1,28 @@
-/* What every bench says about itself: where it ran, and its results as JSON lines. */
+/* All figures of a run, for the terminal and for programs. */
 #ifndef RDK_BENCH_REPORT_H
 #define RDK_BENCH_REPORT_H
 
-#include <stdio.h>
+#include "bench/result.h"
 
-/* Library, CPU and compiler. */
-void report_host(void);
+typedef struct report {
+    const plan *plan;
+    const subject *subjects;
+    int subject_count;
+    const result *results; /* those of a subject one after the other */
+    int result_count;
+    const char *command; /* that measured them */
+} report;
 
-/* One JSON object per line: the fields that `print` prints of entry i, then where it ran. Returns
- * 0, or -1 with a message if the file cannot be written. */
-int report_json(const char *path, const void *list, int count,
-                void (*print)(FILE *f, const void *list, int i));
+const char *report_cpu(void);
+
+/* The best bandwidth of any work, in bytes per second; memcpy's are read and written. 0 if there is none. */
+double bandwidth_of(const report *r, limit_kind kind, bool memory);
+
+/* To the terminal. */
+void report_print(const report *r);
+
+/* As one JSON object; docs/performance.md tells its fields. Returns 0, or -1 with a message if it cannot be
+ * written. */
+int report_write(const report *r, const char *path);
 
 #endif

@@ -1,7 +1,6 @@
 /* The one C++ file: it hands C functions to Google Benchmark and collects the samples. */
 #include "bench/shim.h"
 
-#include <algorithm>
 #include <map>
 #include <string>
 #include <vector>
@@ -25,20 +24,20 @@ class Collector : public benchmark::BenchmarkReporter {
     }
 };
 
-void sample(benchmark::State &state, const bench *b) {
+void sample(benchmark::State &state, const bench *b, void (*tick)()) {
+    tick();
     if (!b->cold)
         b->run(b->context);
     for (auto _ : state)
         b->run(b->context);
 }
 
-void set_result(bench *b, std::vector<double> seconds) {
-    b->collected = static_cast<int>(seconds.size());
-    if (seconds.empty())
-        return;
-    std::sort(seconds.begin(), seconds.end());
-    b->best = seconds.front();
-    b->median = seconds[seconds.size() / 2];
+/* Whether there are as many as were asked for. */
+bool keep(bench *b, const std::vector<double> &seconds) {
+    for (double s : seconds)
+        if (b->count < b->room)
+            b->samples[b->count++] = s;
+    return seconds.size() == static_cast<size_t>(b->repeats);
 }
 
 void initialize() {
@@ -50,20 +49,18 @@ void initialize() {
 
 } // namespace
 
-int shim_run(bench *list, size_t count, double seconds) {
+int shim_run(bench *const *list, size_t count, double seconds, void (*tick)(void)) {
     Collector collector;
     bool complete = true;
     initialize();
     benchmark::ClearRegisteredBenchmarks();
     for (size_t i = 0; i < count; i++)
-        benchmark::RegisterBenchmark(list[i].name, sample, &list[i])
-            ->Repetitions(list[i].repeats)
+        benchmark::RegisterBenchmark(list[i]->name, sample, list[i], tick)
+            ->Repetitions(list[i]->repeats)
             ->MinTime(seconds)
             ->UseRealTime();
     benchmark::RunSpecifiedBenchmarks(&collector);
-    for (size_t i = 0; i < count; i++) {
-        set_result(&list[i], collector.samples[list[i].name]);
-        complete = complete && list[i].collected == list[i].repeats;
-    }
+    for (size_t i = 0; i < count; i++)
+        complete = keep(list[i], collector.samples[list[i]->name]) && complete;
     return complete ? 0 : -1;
 }

@@ -15,16 +15,16 @@ typedef struct bench {
     int repeats; /* how many samples to take */
     int cold;    /* not 0: no call before the timed ones, since it would warm nothing up */
 
-    /* Set by shim_run(), in seconds per call of run(). */
-    double best, median;
-    int collected;
+    double
+        *samples; /* seconds per call of run(); shim_run() adds to them as long as there is room */
+    int count, room;
 } bench;
 
 /* Takes every sample of every entry in one random order, so that whatever slows the machine down
  * for a while slows all of them alike. A sample is a call that is not timed, to warm the caches up
- * (unless `cold`), then as many as fill `seconds`. Returns 0, or -1 if an entry did not get all its
- * samples. */
-int shim_run(bench *list, size_t count, double seconds);
+ * (unless `cold`), then as many as fill `seconds`; tick() is told of each. Returns 0, or -1 if an entry
+ * did not get all its samples. */
+int shim_run(bench *const *list, size_t count, double seconds, void (*tick)(void));
 
 #ifdef __cplusplus
 }

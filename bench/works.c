@@ -5,42 +5,30 @@
 
 #include "bench/inputs.h"
 
-enum { SOFTMAX_FLOP = 20 };
+#define ATTENTION(heads, kv, queries, keys, d)                                                     \
+    .op = RDK_OP_ATTENTION, .q_heads = heads, .kv_heads = kv, .nq = queries, .nk = keys,           \
+    .d_qk = d, .d_v = d
 
-const work WORKS[WORK_COUNT] = {
-    {"softmax, 4096 rows of 64", SOFTMAX, 1, 1, 4096, 64, 0},
-    {"softmax, 1024 rows of 1024", SOFTMAX, 1, 1, 1024, 1024, 0},
-    {"prefill, 12 heads of 64, n=128", PREFILL, 12, 12, 128, 128, 64},
-    {"prefill, 8 heads of 128, n=512", PREFILL, 8, 8, 512, 512, 128},
-    {"causal, 8 heads of 128, n=512", CAUSAL, 8, 8, 512, 512, 128},
-    {"decode, 32/8 heads of 128, n=1024", DECODE, 32, 8, 1, 1024, 128},
-    {"decode, 32/8 heads of 128, n=8192", DECODE, 32, 8, 1, 8192, 128},
+const shape WORKS[WORK_COUNT] = {
+    {"softmax, 4096 rows of 64", .op = RDK_OP_SOFTMAX, .rows = 4096, .cols = 64},
+    {"softmax, 1024 rows of 1024", .op = RDK_OP_SOFTMAX, .rows = 1024, .cols = 1024},
+    {"prefill, 12 heads of 64, n=128", ATTENTION(12, 12, 128, 128, 64)},
+    {"prefill, 8 heads of 128, n=512", ATTENTION(8, 8, 512, 512, 128)},
+    {"causal, 8 heads of 128, n=512", ATTENTION(8, 8, 512, 512, 128), .causal = true},
+    {"decode, 32/8 heads of 128, n=1024", ATTENTION(32, 8, 1, 1024, 128)},
+    {"decode, 32/8 heads of 128, n=8192", ATTENTION(32, 8, 1, 8192, 128)},
 };
 
-int64_t work_rows_count(const work *w) {
-    return w->kind == SOFTMAX ? w->nq * w->nk : w->q_heads * w->nq * w->d;
-}
-
-int64_t work_kv_count(const work *w) {
-    return w->kv_heads * w->nk * w->d;
-}
-
-double work_flop(const work *w) {
-    if (w->kind == SOFTMAX)
-        return SOFTMAX_FLOP * (double)work_rows_count(w);
-    double all = 4.0 * (double)(w->q_heads * w->nq) * (double)w->nk * (double)w->d;
-    return w->kind == CAUSAL ? all / 2 : all;
-}
-
-void operands_make(operands *o, const work *w, size_t scratch) {
-    size_t bytes = (size_t)work_rows_count(w) * sizeof(float);
-    *o = (operands){.work = w, .in = allocate(bytes), .out = allocate(bytes)};
-    fill(o->in, RDK_F32, work_rows_count(w), 1);
-    if (w->kind == SOFTMAX)
+void operands_make(operands *o, const shape *s, size_t scratch) {
+    *o = (operands){.shape = s};
+    o->in = allocate((size_t)shape_in(s) * sizeof(float));
+    o->out = allocate((size_t)shape_out(s) * sizeof(float));
+    fill(o->in, RDK_F32, shape_in(s), 1);
+    if (s->op == RDK_OP_SOFTMAX)
         return;
-    o->k = allocate(2 * (size_t)work_kv_count(w) * sizeof(float));
-    o->v = o->k + work_kv_count(w);
-    fill(o->k, RDK_F32, 2 * work_kv_count(w), 2);
+    o->k = allocate((size_t)(shape_k(s) + shape_v(s)) * sizeof(float));
+    o->v = o->k + shape_k(s);
+    fill(o->k, RDK_F32, shape_k(s) + shape_v(s), 2);
     o->scratch = allocate(scratch);
     o->scratch_size = scratch;
 }
@@ -53,37 +41,21 @@ void operands_free(operands *o) {
 }
 
 rdk_softmax_desc operands_softmax(const operands *o, rdk_isa isa) {
-    const work *w = o->work;
-    return (rdk_softmax_desc){
-        .size = sizeof(rdk_softmax_desc),
-        .isa = isa,
-        .rows = w->nq,
-        .cols = w->nk,
-        .x = o->in,
-        .x_stride = w->nk,
-        .y = o->out,
-        .y_stride = w->nk,
-    };
+    rdk_softmax_desc d = shape_softmax(o->shape);
+    d.isa = isa;
+    d.x = o->in;
+    d.y = o->out;
+    return d;
 }
 
 rdk_attention_desc operands_attention(const operands *o, rdk_isa isa) {
-    const work *w = o->work;
-    return (rdk_attention_desc){
-        .size = sizeof(rdk_attention_desc),
-        .isa = isa,
-        .causal = w->kind == CAUSAL ? RDK_CAUSAL_BOTTOM_RIGHT : RDK_CAUSAL_NONE,
-        .batch = 1,
-        .q_heads = w->q_heads,
-        .kv_heads = w->kv_heads,
-        .q_len = w->nq,
-        .kv_len = w->nk,
-        .d_qk = w->d,
-        .d_v = w->d,
-        .q = {.data = o->in, .head_stride = w->nq * w->d, .row_stride = w->d},
-        .k = {.data = o->k, .head_stride = w->nk * w->d, .row_stride = w->d},
-        .v = {.data = o->v, .head_stride = w->nk * w->d, .row_stride = w->d},
-        .out = {.data = o->out, .head_stride = w->nq * w->d, .row_stride = w->d},
-        .scratch = o->scratch,
-        .scratch_size = o->scratch_size,
-    };
+    rdk_attention_desc d = shape_attention(o->shape);
+    d.isa = isa;
+    d.q.data = o->in;
+    d.k.data = o->k;
+    d.v.data = o->v;
+    d.out.data = o->out;
+    d.scratch = o->scratch;
+    d.scratch_size = o->scratch_size;
+    return d;
 }

@@ -1,12 +1,10 @@
 #!/bin/sh
-# Builds the benchmarks in build/bench and runs them on one core:
+# Builds the benchmark in build/bench, runs it on one core and draws the report:
 #
-#   tools/bench.sh [softmax | attention] [BENCH OPTION...]
+#   tools/bench.sh [BENCH OPTION...]
 #
-# The tables go to the terminal, the same as JSON lines to build/bench/softmax.json and
-# build/bench/attention.json.
-# RDK_BENCH_CORE chooses the core, by number; the last one this process may use is the default.
-# tools/setup.sh bench must have run before.
+# A table goes to the terminal, the figures to build/bench/report.json, the same as a page with plots to
+# build/bench/report.html. RDK_BENCH_CORE chooses the core. tools/setup.sh bench must have run before.
 set -eu
 
 cd "$(dirname "$0")/.."
@@ -31,24 +29,12 @@ configure() {
 
 { configure && "$MESON" compile -C $build; } > $log 2>&1 || { cat $log >&2; exit 1; }
 
-# The core furthest from the first, which takes most interrupts.
-last_core() {
-    taskset -cp $$ | sed 's/.*[ ,-]//'
-}
-
-pin=
-if command -v taskset > /dev/null; then
-    pin="taskset -c ${RDK_BENCH_CORE:-$(last_core)}"
-fi
-ops="softmax attention"
-case ${1:-} in
-    softmax | attention) ops=$1 && shift ;;
-esac
-
+command="make bench"
+[ $# = 0 ] || command="tools/bench.sh $*"
 failed=0
-for op in $ops; do
-    # shellcheck disable=SC2086
-    $pin $build/bench/bench_$op --json $build/$op.json "$@" || failed=$?
-    echo
-done
+tools/pinned.sh $build/bench/bench bench/shapes.ini --command "$command" --json $build/report.json "$@" ||
+    failed=$?
+"$PYTHON" bench/page/page.py $build/report.json $build/report.html
+echo "
+report    $build/report.html"
 exit $failed

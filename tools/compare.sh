@@ -32,11 +32,7 @@ both() {
 mkdir -p build/compare
 both > build/compare.log 2>&1 || { cat build/compare.log >&2; exit 1; }
 
-pin=
-if command -v taskset > /dev/null; then
-    pin="taskset -c ${RDK_BENCH_CORE:-$(taskset -cp $$ | sed 's/.*[ ,-]//')}"
-fi
 echo "base  $(git log -1 --format='%h %s' "$base")"
 echo "new   this tree"
-$pin build/compare/new/bench/bench_compare build/compare/base/librootdk.so \
+tools/pinned.sh build/compare/new/bench/bench_compare build/compare/base/librootdk.so \
     build/compare/new/librootdk.so ${2:+"$2"}

@@ -13,8 +13,7 @@ import subprocess
 import sys
 
 MAIN = "gcc-O2"  # the variant that looks at most elements
-BENCH = "build/bench/softmax.json"
-BENCH_ATTENTION = "build/bench/attention.json"
+BENCH = "build/bench/report.json"
 
 
 class Missing(Exception):
@@ -214,85 +213,144 @@ def attention_all():
     return ["```"] + text + ["```"]
 
 
-# ---- README.md: speed ----
+# ---- README.md and docs/performance.md: speed, speed-attention, peers ----
+
+def bench():
+    """The whole report, if it is of a real run."""
+    try:
+        with open(BENCH, encoding="utf-8") as file:
+            report = json.load(file)
+    except OSError:
+        raise Missing(f"there is no {BENCH}") from None
+    except ValueError:
+        raise Missing(f"{BENCH} is not JSON") from None
+    if report["command"] != "make bench":
+        raise Missing(f"{BENCH} is of {report['command']}")
+    return report
+
+
+def records(report, **wanted):
+    return [r for r in report["records"] if all(r[key] == value for key, value in wanted.items())]
+
+
+def where_it_ran(report, command="make bench"):
+    return "{cpu}, {compiler}, {library}, {date}, `{0}`.".format(command, **report)
+
+
+def share(fraction):
+    return f"{100 * fraction:.1f} %" if fraction else "-"
+
+
+def vector_paths(report, op):
+    """rootdk's own figures, in works that are not of a model."""
+    found = [r for r in records(report, process="bench", op=op, by="rootdk")
+             if r["how"] != "scalar" and r["group"] != "model"]
+    if not found:
+        raise Missing(f"{BENCH} has no vector path")
+    return found
+
+
+def peak_of(report, isa):
+    return next(x["best"] for x in report["limits"]
+                if x["process"] == "bench" and x["limit"] == "fma" and x["isa"] == isa)
+
 
 def speed():
-    return speed_of([r for r in json_lines(BENCH) if r["work"].endswith(" f32")])
+    return speed_of(lambda r: r["work"].endswith(" f32"))
 
 
 def speed_all():
-    return speed_of(json_lines(BENCH))
+    return speed_of(lambda r: True)
 
 
-def speed_of(results):
-    results, rows = vector_paths(results, BENCH), []
-    for r in results:
-        seconds = r["seconds_best"] / r["elements"]
-        rows.append([r["work"], ISAS.get(r["isa"], r["isa"]), f"{seconds * 1e9:.3f}",
-                     f"{seconds / r['memcpy_seconds_per_element']:.2f}",
-                     f"{r['scalar_seconds_per_element'] / seconds:.1f}",
-                     f"{seconds * r['fma_peak_flops']:.1f}" if r["fma_peak_flops"] else "-"])
-    head = ["rows x columns", "ISA", "ns/element", "x memcpy", "x scalar"]
-    head.append("peak FLOPs/element")
-    return table(head, rows) + ["", where_it_ran(results)]
+def speed_of(wanted):
+    report, rows = bench(), []
+    scalar = {r["work"]: r["best"] for r in records(report, process="bench", how="scalar")}
+    for r in filter(wanted, vector_paths(report, "softmax")):
+        seconds = r["best"] / r["rows"] / r["cols"]
+        rows.append([r["work"], ISAS[r["how"]], f"{seconds * 1e9:.3f}", f"{1 / r['fractions']['memcpy']:.2f}",
+                     f"{scalar[r['work']] / r['best']:.1f}", f"{seconds * peak_of(report, r['how']):.1f}",
+                     f"{r['error_ulp']:.2f}"])
+    head = ["rows x columns", "ISA", "ns/element", "x memcpy", "x scalar", "peak FLOPs/element", "worst ULP"]
+    return table(head, rows) + ["", where_it_ran(report)]
 
-
-def vector_paths(results, path):
-    results = [r for r in results if r["isa"] != "scalar"]
-    if not results:
-        raise Missing(f"{path} has no vector path")
-    if max(r["repeats"] for r in results) < 10:
-        raise Missing(f"{path} is of a quick run")
-    return results
-
-
-def where_it_ran(results):
-    return "{cpu}, {compiler}, rootdk {version}, `make bench`.".format(**results[0])
-
-
-# ---- README.md and docs/performance.md: speed-attention ----
 
 def attention_shares(r):
     """Of the FMA peak, and of a plain read where there is one."""
-    peak = r["fma_peak_flops"] and r["flop"] / r["seconds_best"] / r["fma_peak_flops"]
-    shares = (peak, r["read_seconds"] / r["seconds_best"])
-    return [f"{share:.1%}".replace("%", " %") if share else "-" for share in shares]
+    return [share(r["fractions"].get(limit)) for limit in ("fma", "read")]
 
 
 def speed_attention():
     """A line per work: the share of the FMA peak, and of a plain read, of each ISA."""
-    results = vector_paths(json_lines(BENCH_ATTENTION), BENCH_ATTENTION)
-    isas_run = [isa for isa in ISAS if any(r["isa"] == isa for r in results)]
-    cells = {(r["work"], r["isa"]): attention_shares(r) for r in results}
+    report = bench()
+    results = vector_paths(report, "attention")
+    isas_run = [isa for isa in ISAS if any(r["how"] == isa for r in results)]
+    cells = {(r["work"], r["how"]): attention_shares(r) for r in results}
     rows = [[work] + [cell for isa in isas_run for cell in cells.get((work, isa), ["-", "-"])]
             for work in dict.fromkeys(r["work"] for r in results)]
     head = ["work"]
     for isa in isas_run:
         head += [f"{ISAS[isa]}: of FMA peak", "of read"]
-    return table(head, rows) + ["", where_it_ran(results)]
+    return table(head, rows) + ["", where_it_ran(report)]
 
 
 def speed_attention_all():
-    results, rows = vector_paths(json_lines(BENCH_ATTENTION), BENCH_ATTENTION), []
+    report, rows = bench(), []
+    results = vector_paths(report, "attention")
     for r in results:
-        rows.append([r["work"], ISAS.get(r["isa"], r["isa"]), f"{r['seconds_best'] * 1e3:.3f}",
-                     f"{r['flop'] / r['seconds_best'] * 1e-9:.1f}"] + attention_shares(r))
+        rows.append([r["work"], ISAS[r["how"]], f"{r['best'] * 1e3:.3f}",
+                     f"{r['flop'] / r['best'] * 1e-9:.1f}"] + attention_shares(r))
     head = ["work", "ISA", "ms", "GFLOP/s", "of FMA peak", "of read"]
-    return table(head, rows) + ["", where_it_ran(results) + growth(results)]
+    return table(head, rows) + ["", where_it_ran(report) + growth(results)]
 
 
 def growth(results):
     """How the time of a FLOP grows with the length, as a sentence."""
     found, words = collections.defaultdict(list), []
     for r in results:
-        if r["work"].startswith("growth"):
-            length = int(r["work"].rpartition("=")[2])
-            found[r["isa"]].append((length, r["seconds_best"] / r["flop"]))
+        if r["group"] == "growth":
+            found[r["how"]].append((r["nk"], r["best"] / r["flop"]))
     for isa, times in found.items():
         (short, first), (long, last) = min(times), max(times)
         if short < long:
             words.append(f"{last / first:.2f} times that at n = {short} on {ISAS[isa]}")
     return f" Time of a FLOP at n = {long}: {', '.join(words)}." if words else ""
+
+
+def rootdk_and_peers(report, process):
+    """{work: (rootdk's fastest, {peer: its fastest})} of one process and thread."""
+    found = {}
+    for r in records(report, process=process, threads=1):
+        ours, others = found.setdefault(r["work"], [None, {}])
+        if r["by"] != "rootdk":
+            others[r["by"]] = min(r, others.get(r["by"], r), key=lambda x: x["best"])
+        elif not ours or r["best"] < ours["best"]:
+            found[r["work"]][0] = r
+    return {work: pair for work, pair in found.items() if pair[0] and pair[1]}
+
+
+def beside(process, command):
+    """How many times rootdk's time each peer takes; both of one process."""
+    report = bench()
+    found = rootdk_and_peers(report, process)
+    if not found:
+        raise Missing(f"{BENCH} has no peers of `{command}`")
+    names = list(dict.fromkeys(name for _, others in found.values() for name in others))
+    versions = {r["by"]: r["version"] for r in records(report, process=process)}
+    rows = []
+    for work, (ours, others) in found.items():
+        times = [f"{others[name]['best'] / ours['best']:.2f}" if name in others else "-" for name in names]
+        rows.append([work, share(ours["fraction_of_limit"]) + " of " + ours["limit"]] + times)
+    head = ["work", "rootdk"] + [f"{name} {versions[name]}" for name in names]
+    return table(head, rows) + ["", where_it_ran(report, command)]
+
+
+def peers_c():
+    return beside("bench", "make bench")
+
+
+def peers_python():
+    return beside("peers", "make bench-peers")
 
 
 # ---- docs/verification.md: lab ----
@@ -321,7 +379,8 @@ TABLES = {
     "README.md": {"isas": isas, "accuracy": accuracy, "accuracy-attention": attention,
                   "speed": speed, "speed-attention": speed_attention},
     "docs/arithmetic.md": {"accuracy-all": accuracy_all, "accuracy-attention-all": attention_all},
-    "docs/performance.md": {"speed-all": speed_all, "speed-attention": speed_attention_all},
+    "docs/performance.md": {"speed-all": speed_all, "speed-attention": speed_attention_all,
+                            "peers": peers_c, "peers-python": peers_python},
     "docs/verification.md": {"lab": lab},
 }
 

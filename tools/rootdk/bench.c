@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "bench/clock.h"
 #include "bench/inputs.h"
 #include "bench/limits/limits.h"
 #include "bench/works.h"
@@ -27,10 +27,14 @@ typedef struct subject {
     double read[READ_LOOPS];       /* of K and V once */
 } subject;
 
-static void prepare(subject *s, const work *w) {
-    rdk_attention_desc d = {.size = sizeof d, .d_qk = w->d, .d_v = w->d};
+static bool is_decode(const shape *w) {
+    return w->op == RDK_OP_ATTENTION && w->nq == 1;
+}
+
+static void prepare(subject *s, const shape *w) {
+    rdk_attention_desc d = shape_attention(w);
     size_t scratch = 0;
-    if (w->kind != SOFTMAX)
+    if (w->op == RDK_OP_ATTENTION)
         rdk_attention_scratch(&d, &scratch);
     operands_make(&s->operands, w, scratch);
 }
@@ -38,41 +42,42 @@ static void prepare(subject *s, const work *w) {
 static bool run(const subject *s, rdk_isa isa) {
     rdk_softmax_desc x = operands_softmax(&s->operands, isa);
     rdk_attention_desc a = operands_attention(&s->operands, isa);
-    return (s->operands.work->kind == SOFTMAX ? rdk_softmax(&x) : rdk_attention(&a)) == RDK_OK;
+    return (s->operands.shape->op == RDK_OP_SOFTMAX ? rdk_softmax(&x) : rdk_attention(&a)) ==
+           RDK_OK;
 }
 
 /* ---- The check ------------------------------------------------------------------------------- */
 
 /* Where the part begins that is compared, and how long it is: the first rows of a softmax, the last query of the
  * last head. */
-static int64_t checked_at(const work *w) {
-    return w->kind == SOFTMAX ? 0 : work_rows_count(w) - w->d;
+static int64_t checked_at(const shape *w) {
+    return w->op == RDK_OP_SOFTMAX ? 0 : shape_out(w) - w->d_v;
 }
 
-static int64_t checked_count(const work *w) {
-    return w->kind == SOFTMAX ? CHECKED_ROWS * w->nk : w->d;
+static int64_t checked_count(const shape *w) {
+    return w->op == RDK_OP_SOFTMAX ? CHECKED_ROWS * w->cols : w->d_v;
 }
 
 /* That part, by the scalar path. */
 static bool expect(const subject *s, float *to) {
-    const work *w = s->operands.work;
+    const shape *w = s->operands.shape;
     rdk_softmax_desc x = operands_softmax(&s->operands, RDK_ISA_SCALAR);
     rdk_attention_desc a = operands_attention(&s->operands, RDK_ISA_SCALAR);
     x.rows = CHECKED_ROWS;
     x.y = to;
     a.q_heads = a.kv_heads = a.q_len = 1;
-    a.q.data = s->operands.in + checked_at(w);
+    a.q.data = s->operands.in + shape_in(w) - w->d_qk;
     a.k.data = s->operands.k + (w->kv_heads - 1) * a.k.head_stride;
     a.v.data = s->operands.v + (w->kv_heads - 1) * a.v.head_stride;
     a.out.data = to;
-    return (w->kind == SOFTMAX ? rdk_softmax(&x) : rdk_attention(&a)) == RDK_OK;
+    return (w->op == RDK_OP_SOFTMAX ? rdk_softmax(&x) : rdk_attention(&a)) == RDK_OK;
 }
 
 /* Whether every ISA that is to be measured gives the scalar path's bits. */
 static bool check(const subject *s, const bool isas[RDK_ISA_COUNT]) {
     bool right = true;
-    size_t bytes = (size_t)checked_count(s->operands.work) * sizeof(float);
-    float *expected = allocate(bytes), *got = s->operands.out + checked_at(s->operands.work);
+    size_t bytes = (size_t)checked_count(s->operands.shape) * sizeof(float);
+    float *expected = allocate(bytes), *got = s->operands.out + checked_at(s->operands.shape);
     bool known = expect(s, expected);
     for (rdk_isa isa = RDK_ISA_SCALAR; isa < RDK_ISA_COUNT; isa++) {
         if (!isas[isa])
@@ -80,7 +85,7 @@ static bool check(const subject *s, const bool isas[RDK_ISA_COUNT]) {
         memset(got, 0xff, bytes);
         if (known && run(s, isa) && !memcmp(got, expected, bytes))
             continue;
-        fprintf(stderr, "rootdk: %s on %s: not the scalar path's bits\n", s->operands.work->name,
+        fprintf(stderr, "rootdk: %s on %s: not the scalar path's bits\n", s->operands.shape->name,
                 rdk_isa_name(isa));
         right = false;
     }
@@ -89,12 +94,6 @@ static bool check(const subject *s, const bool isas[RDK_ISA_COUNT]) {
 }
 
 /* ---- Time ------------------------------------------------------------------------------------ */
-
-static double now(void) {
-    struct timespec t;
-    timespec_get(&t, TIME_UTC);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static void keep_best(double *best, double seconds) {
     if (seconds > 0 && (*best == 0 || seconds < *best))
@@ -116,7 +115,7 @@ static void time_kernel(subject *s, rdk_isa isa) {
 
 static void time_reads(subject *s, const limit *l) {
     span kv = {.from = (const unsigned char *)s->operands.k,
-               .bytes = 2 * (size_t)work_kv_count(s->operands.work) * sizeof(float)};
+               .bytes = (size_t)shape_bytes(s->operands.shape)};
     for (int i = 0; i < l->read_count; i++) {
         double start = now();
         l->read[i].run(&kv);
@@ -149,7 +148,7 @@ static void time_all(measurement *m) {
             keep_best(&m->fma[isa], now() - start);
         }
     for (int i = 0; i < WORK_COUNT; i++) {
-        if (m->subjects[i].operands.work->kind == DECODE)
+        if (is_decode(m->subjects[i].operands.shape))
             time_reads(&m->subjects[i], widest());
         for (rdk_isa isa = RDK_ISA_SCALAR; isa < RDK_ISA_COUNT; isa++)
             if (m->isas[isa])
@@ -171,17 +170,17 @@ static double best_read(const subject *s) {
 }
 
 static void print_row(const measurement *m, const subject *s, rdk_isa isa) {
-    const work *w = s->operands.work;
+    const shape *w = s->operands.shape;
     double seconds = s->seconds[isa], peak = peak_of(m, isa);
-    double bytes = 2 * (double)work_kv_count(w) * sizeof(float), rate = work_flop(w) / seconds;
+    double rate = shape_flop(w) / seconds;
     printf("%-34s %-7s %9.3f ms  ", w->name, rdk_isa_name(isa), seconds * 1e3);
-    if (w->kind == SOFTMAX)
-        printf("%7.3f ns/element", seconds * 1e9 / (double)work_rows_count(w));
-    else if (w->kind == DECODE)
-        printf("%7.1f GB/s      ", bytes / seconds / 1e9);
+    if (w->op == RDK_OP_SOFTMAX)
+        printf("%7.3f ns/element", seconds * 1e9 / (double)shape_out(w));
+    else if (is_decode(w))
+        printf("%7.1f GB/s      ", shape_bytes(w) / seconds / 1e9);
     else
         printf("%7.1f GFLOP/s   ", rate / 1e9);
-    if (w->kind == DECODE)
+    if (is_decode(w))
         printf("  %5.1f %% of a plain read\n", 100 * best_read(s) / seconds);
     else if (peak > 0)
         printf("  %5.1f %% of the FMA peak\n", 100 * rate / peak);
@@ -198,8 +197,7 @@ static void print_all(const measurement *m) {
         if (peak_of(m, isa) > 0)
             printf("FMA peak  %.1f GFLOP/s (%s)\n", peak_of(m, isa) / 1e9, rdk_isa_name(isa));
     printf("read      %.1f GB/s (K and V of the last work)\n\n",
-           2e-9 * (double)work_kv_count(largest->operands.work) * sizeof(float) /
-               best_read(largest));
+           1e-9 * shape_bytes(largest->operands.shape) / best_read(largest));
     for (int i = 0; i < WORK_COUNT; i++)
         for (rdk_isa isa = RDK_ISA_SCALAR; isa < RDK_ISA_COUNT; isa++)
             if (m->isas[isa])

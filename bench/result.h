@@ -1,0 +1,29 @@
+/* Figures: what was measured, held against the limits of the machine. */
+#ifndef RDK_BENCH_RESULT_H
+#define RDK_BENCH_RESULT_H
+
+#include "bench/subject.h"
+
+/* The limits of a work. */
+typedef enum limit_kind { LIMIT_FMA, LIMIT_READ, LIMIT_MEMCPY, LIMIT_COUNT } limit_kind;
+
+extern const char *const LIMIT_NAMES[LIMIT_COUNT];
+
+typedef struct result {
+    const contender *contender;
+    double best, median; /* seconds of the whole work */
+    double fractions
+        [LIMIT_COUNT]; /* the time that a limit leaves, over the best; 0 where there is none */
+    limit_kind limit;  /* that binds */
+    bool noisy;        /* the halves of the run do not agree */
+} result;
+
+result result_of(const plan *p, const contender *c);
+
+/* Of the limit that binds; more than 1 is a broken measurement. */
+double result_fraction(const result *r);
+
+/* Marks everything that the result depends on to be measured again. */
+void result_again(const result *r);
+
+#endif

@@ -1,0 +1,83 @@
+/* A shape with operands, and everything that is timed on them: rootdk on each ISA, other libraries, the limits. */
+#ifndef RDK_BENCH_SUBJECT_H
+#define RDK_BENCH_SUBJECT_H
+
+#include "bench/limits/limits.h"
+#include "bench/peers/peer.h"
+#include "bench/plan.h"
+#include "bench/shape.h"
+
+enum {
+    MAX_CONTENDERS = RDK_ISA_COUNT + 8,
+    MAX_READS = RDK_ISA_COUNT * READ_LOOPS,
+    MAX_COPIES = 8,
+};
+
+typedef struct subject subject;
+
+/* Who does the work. */
+typedef struct contender {
+    subject *subject;
+    const char *by, *how, *version;
+    rdk_isa isa; /* whose peak it is held against; RDK_ISA_DEFAULT: the highest */
+    union {
+        rdk_softmax_desc softmax;
+        rdk_attention_desc attention;
+    } desc;
+    peer_call *call; /* NULL: it is rootdk */
+    double share;    /* of the work that a call does; less than 1 of the slow scalar path */
+    double error;    /* worst, in ULP; see result.h */
+    int turn;        /* of the copies of K and V */
+    timing *timing;
+} contender;
+
+/* A plain read of K and V. */
+typedef struct reader {
+    const subject *subject;
+    rdk_isa isa;
+    const read_loop *loop;
+    int turn;
+    span span;
+    timing *timing;
+} reader;
+
+struct subject {
+    shape shape;
+    void *in, *out; /* x and y, or q and out */
+    float *bias;
+    float *k[MAX_COPIES], *v[MAX_COPIES];
+    int copies;
+    void *scratch;
+    size_t scratch_size;
+    contender contenders[MAX_CONTENDERS]; /* rootdk's first */
+    int contender_count;
+    reader readers[MAX_READS];
+    int reader_count;
+    timing *copy; /* of x to y; NULL of attention */
+};
+
+/* Allocates and fills the operands. */
+void subject_prepare(subject *s, const shape *size);
+
+/* rootdk on an ISA; NULL where it has no kernel of its own for that. The scalar path does a part of the work only
+ * where all of it would take long, and nothing if a part is not to be had. */
+contender *subject_add_isa(subject *s, rdk_isa isa);
+
+/* Another library; NULL if it cannot do the work. */
+contender *subject_add_peer(subject *s, const peer *p);
+
+/* Takes the last one away again. */
+void subject_drop(subject *s);
+
+/* One call, on the next copy of K and V. */
+void contender_run(void *contender);
+
+/* Adds the timings of contenders and of the memory limits to the plan. */
+void subject_time(subject *s, plan *p);
+
+/* The fastest plain read of K and V; NULL if none is timed. */
+const reader *subject_reader(const subject *s);
+
+void subject_free(subject *s);
+
+#endif
