@@ -16,9 +16,10 @@ import xml.etree.ElementTree as xml
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 PAGE = os.path.join(HERE, "..", "..", "bench", "page")
-sys.path[:0] = [HERE, PAGE]
+sys.path[:0] = [HERE, PAGE, os.path.join(HERE, "..")]
 sys.dont_write_bytecode = True
 import bars  # noqa: E402
+import counted  # noqa: E402
 import data  # noqa: E402
 import page  # noqa: E402
 import plots  # noqa: E402
@@ -327,14 +328,5 @@ class OfTheProgram(unittest.TestCase):
             self.assertFalse(os.path.exists(out))
 
 
-def main():
-    tests = unittest.defaultTestLoader.loadTestsFromModule(sys.modules["__main__"])
-    result = unittest.TextTestRunner(stream=sys.stdout, verbosity=2).run(tests)
-    failed = len(result.failures) + len(result.errors)
-    skipped = len(result.skipped)
-    print(f"{result.testsRun - failed - skipped} passed, {failed} failed, {skipped} skipped")
-    return 1 if failed or not result.testsRun else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(counted.main())

@@ -8,6 +8,10 @@ import sys
 import tempfile
 import unittest
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+
+import counted
+
 BENCH, SHAPES = sys.argv[1:3]
 
 RIGHT = "[a]\nop = softmax\nrows = 2\ncols = 3\n"
@@ -114,4 +118,4 @@ class Report(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=sys.argv[:1])
+    sys.exit(counted.main())
