@@ -36,7 +36,7 @@ def session_of(model, threads):
     # Its threads wait for work in a loop during a call, as by default, but not after it: they would take the
     # CPU from whatever is measured next.
     options.add_session_config_entry("session.force_spinning_stop", "1")
-    options.log_severity_level = 3  # errors
+    options.log_severity_level = 4  # errors come as exceptions, too
     return onnxruntime.InferenceSession(model.SerializeToString(), options,
                                         providers=["CPUExecutionProvider"])
 
@@ -57,10 +57,10 @@ def calls_of(nodes, copies, outputs_of, threads):
 
     def call_of(inputs):
         binding, run = bind(session, inputs, outputs_of(inputs)), session.run_with_iobinding
-        held = inputs  # the binding knows only addresses
 
-        def call(_=held):
+        def call():
             run(binding)
+        call.inputs = inputs  # kept: the binding knows only addresses
         return call
     return [call_of(inputs) for inputs in copies]
 
@@ -103,12 +103,14 @@ def standard_grouped(work, operands, threads):
 
 
 def multi_head_as(shape, operands, threads):
-    # q comes by position and so does the result, prepared beforehand. K and V may be given by head, which is
-    # what it computes with, so it has none to turn in the call.
+    # q comes by position and so does the result, prepared beforehand. K and V of one size may be given by head,
+    # which is what it computes with, so it has none to turn in the call.
     q = by_position(operands.q.reshape(shape.heads, shape.queries, shape.d_qk))
     out = numpy.empty((1, shape.queries, shape.heads * shape.d_v), numpy.float32)
+    arranged = by_position if shape.d_qk != shape.d_v else lambda array: array[None]
     extra = mask_inputs(shape, "bias", operands.bias()[None, None])
-    copies = [{"q": q, "k": k[None], "v": v[None], **extra} for k, v in zip(operands.k, operands.v)]
+    copies = [{"q": q, "k": arranged(k), "v": arranged(v), **extra}
+              for k, v in zip(operands.k, operands.v)]
     names = ["q", "k", "v"] + (["", "", "bias"] if extra else [])
     node = helper.make_node("MultiHeadAttention", names, ["out"], domain=OWN, num_heads=shape.heads,
                             unidirectional=int(not shape.sees_all and shape.is_square))

@@ -1,6 +1,5 @@
 """OpenVINO: Softmax and ScaledDotProductAttention on its CPU plugin."""
 
-import numpy
 import openvino
 from openvino import opset13 as ops
 
@@ -32,7 +31,11 @@ def calls_of(result, parameters, copies, out, threads):
         for i, array in enumerate(arrays):
             request.set_input_tensor(i, openvino.Tensor(array, shared_memory=True))
         request.set_output_tensor(0, openvino.Tensor(out, shared_memory=True))
-        return request.infer
+
+        def call():
+            request.infer(share_outputs=True)  # without a copy of them
+        call.arrays = arrays  # kept: the request knows only addresses
+        return call
     return [call_of(arrays) for arrays in copies]
 
 
@@ -40,27 +43,20 @@ def parameters_of(arrays):
     return [ops.parameter(array.shape, array.dtype.type) for array in arrays]
 
 
-def repeated(node, work, d):
-    """Each head of keys or values for all that share it, as exported models say it; the plugin knows
-    the pattern."""
-    group = work.heads // work.kv_heads
-    apart = ops.unsqueeze(node, ops.constant(2, numpy.int64))
-    wide = ops.broadcast(apart, ops.constant([1, work.kv_heads, group, work.keys, d], numpy.int64))
-    return ops.reshape(wide, ops.constant([1, work.heads, work.keys, d], numpy.int64), False)
-
-
 def attention_as(shape, operands, threads):
-    q = operands.q.reshape(1, shape.heads, shape.queries, shape.d_qk)
-    out = operands.out.reshape(1, shape.heads, shape.queries, shape.d_v)
+    # Its operator knows no groups of heads, but broadcasts: each head of keys is one of a batch, and the heads of
+    # queries that share it are heads there. Nothing is repeated in memory.
+    batch, heads = (1, shape.heads) if shape.heads == shape.kv_heads else (
+        shape.kv_heads, shape.heads // shape.kv_heads)
+    q = operands.q.reshape(batch, heads, shape.queries, shape.d_qk)
+    out = operands.out.reshape(batch, heads, shape.queries, shape.d_v)
     # Its causal begins at the first query, so that other shapes need a mask.
     extra = [] if shape.sees_all or shape.is_square else [operands.mask()[None, None]]
-    copies = [[q, k[None], v[None], *extra] for k, v in zip(operands.k, operands.v)]
+    copies = [[q, k.reshape(batch, -1, shape.keys, shape.d_qk), v.reshape(batch, -1, shape.keys, shape.d_v),
+               *extra] for k, v in zip(operands.k, operands.v)]
     parameters = parameters_of(copies[0])
-    query, key, value, *mask = parameters
-    if shape.heads > shape.kv_heads:
-        key, value = repeated(key, shape, shape.d_qk), repeated(value, shape, shape.d_v)
     causal = not shape.sees_all and shape.is_square
-    result = ops.scaled_dot_product_attention(query, key, value, *mask, causal=causal)
+    result = ops.scaled_dot_product_attention(*parameters, causal=causal)
     return calls_of(result, parameters, copies, out, threads), lambda: operands.out
 
 
@@ -84,6 +80,7 @@ def ways(work):
     if work.op == "softmax":
         name = ("Add + " if work.bias else "") + ("LogSoftmax" if work.log else "Softmax")
         return [(name, softmax)] if work.dtype == "f32" else []
-    if work.heads == work.kv_heads or not work.sees_all:
+    if work.heads == work.kv_heads:
         return [(SDPA, attention)]
-    return [(SDPA, attention), (SDPA + ", groups as queries", attention_grouped)]
+    found = [(SDPA + ", groups as a batch", attention)]
+    return found if not work.sees_all else found + [(SDPA + ", groups as queries", attention_grouped)]

@@ -25,8 +25,9 @@ class Kept:
     value = None
 
 
-def attention_as(shape, operands, **options):
+def attention_as(shape, operands, threads, **options):
     """Operands seen as [1][head][position][d] of `shape`."""
+    torch.set_num_threads(threads)
     kept = Kept()
     q = tensor(operands.q).view(1, shape.heads, shape.queries, shape.d_qk)
 
@@ -48,13 +49,11 @@ def options_of(work, operands):
 
 
 def attention(work, operands, threads):
-    torch.set_num_threads(threads)
-    return attention_as(work, operands, **options_of(work, operands))
+    return attention_as(work, operands, threads, **options_of(work, operands))
 
 
 def attention_grouped(work, operands, threads):
-    torch.set_num_threads(threads)
-    return attention_as(work.grouped(), operands)
+    return attention_as(work.grouped(), operands, threads)
 
 
 def softmax(work, operands, threads):
@@ -62,30 +61,23 @@ def softmax(work, operands, threads):
     x, y = tensor(operands.x), tensor(operands.y)
     if work.dtype == "bf16":
         x, y = x.view(torch.bfloat16), y.view(torch.bfloat16)
+    function = torch.log_softmax if work.log else torch.softmax
+    bias = tensor(operands.bias) if work.bias else None
+
     # Into a buffer that is there, as rootdk does.
-    function = torch.log_softmax if work.log else torch.softmax
-
-    def call():
+    def plain():
         function(x, -1, out=y)
-    return [call], lambda: operands.y
 
-
-def softmax_biased(work, operands, threads):
-    torch.set_num_threads(threads)
-    x, y, bias = tensor(operands.x), tensor(operands.y), tensor(operands.bias)
-    function = torch.log_softmax if work.log else torch.softmax
-
-    def call():
+    def biased():
         torch.add(x, bias, out=y)
         function(y, -1, out=y)
-    return [call], lambda: operands.y
+    return [biased if work.bias else plain], lambda: operands.y
 
 
 def ways(work):
     if work.op == "softmax":
-        if not work.bias:
-            return [("log_softmax" if work.log else "softmax", softmax)]
-        return [("add + softmax", softmax_biased)] if work.dtype == "f32" else []
+        name = "log_softmax" if work.log else "softmax"
+        return [("add + " + name if work.bias else name, softmax)]
     if work.heads == work.kv_heads or not work.sees_all:
         return [(SDPA, attention)]
     return [(SDPA + ", enable_gqa", attention), (SDPA + ", groups as queries", attention_grouped)]

@@ -13,6 +13,7 @@ import sys
 
 import figures
 import limits
+import peers
 import report
 import rootdk
 import shapes
@@ -123,10 +124,10 @@ def main():
     import own
 
     absent = report.read_absent(arguments.absent) if arguments.absent else []
-    peers = measure.load_peers(absent)
-    run = measure.Run(load_machine(arguments, own), peers, arguments.threads, absent)
+    loaded = peers.load(absent)
+    run = measure.Run(load_machine(arguments, own), loaded, arguments.threads, absent)
     print(f"threads   {arguments.threads}" + (f", on cores {cores}" if cores else ""))
-    print("peers     " + ", ".join(f"{peer.NAME} {peer.version()}" for peer in peers), flush=True)
+    print("peers     " + ", ".join(f"{peer.NAME} {peer.version()}" for peer in loaded), flush=True)
     works = wanted_works(arguments)
     if not works:
         sys.exit("peers: no work has that name")

@@ -1,33 +1,11 @@
 """Measures works: rootdk, the limits and the peers beside each other."""
 
-import importlib
-
 import check
 import figures
 import own
 from operands import last_level_cache, operands_of
+from peers import last_line
 from sample import Sampler, Way
-
-MODULES = {"numpy": "by_numpy", "ONNX Runtime": "by_onnxruntime", "PyTorch": "by_torch",
-           "OpenVINO": "by_openvino"}
-
-
-def last_line(error):
-    """What an exception says, in one line."""
-    lines = str(error).strip().splitlines()
-    return f"{type(error).__name__}: {lines[-1] if lines else ''}"[:200]
-
-
-def load_peers(absent):
-    """The modules of all peers that are there; the others go to `absent`."""
-    found = []
-    for peer, module in MODULES.items():
-        try:
-            found.append(importlib.import_module(module))
-        except Exception as error:  # whatever a foreign library raises when it is loaded
-            if peer not in [entry["peer"] for entry in absent]:
-                absent.append({"peer": peer, "reason": "does not load: " + last_line(error)})
-    return found
 
 
 class Run:

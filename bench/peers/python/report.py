@@ -4,8 +4,9 @@ import datetime
 import json
 import os
 
+import peers
+
 PROCESS = "peers"
-PEERS = ("numpy", "ONNX Runtime", "PyTorch", "OpenVINO")
 
 
 def cpu_name(path="/proc/cpuinfo"):
@@ -49,7 +50,7 @@ def merge(report, threads, limits, records, absent):
 
 def merge_absent(old, threads, new_entries):
     """A run begins with one thread; the one with two adds what the first did not say."""
-    kept = [entry for entry in old if threads > 1 or entry["peer"] not in PEERS]
+    kept = [entry for entry in old if threads > 1 or entry["peer"] not in peers.MODULES]
     return kept + [entry for entry in new_entries if entry not in kept]
 
 

@@ -41,8 +41,10 @@ class Attention(collections.namedtuple(
 
     def grouped(self):
         """The same work with the queries of all heads that share keys as those of one head. The
-        operands stay where they are."""
-        return self._replace(heads=self.kv_heads, queries=self.queries * self.heads // self.kv_heads)
+        operands stay where they are. What "causal" says of one query holds for them all; of more it
+        would say something else."""
+        return self._replace(heads=self.kv_heads, queries=self.queries * self.heads // self.kv_heads,
+                             causal=not self.sees_all)
 
     def fields(self):
         return {"q_heads": self.heads, "kv_heads": self.kv_heads, "nq": self.queries, "nk": self.keys,
