@@ -222,7 +222,7 @@ class Figures(unittest.TestCase):
         work = attention()
         needed = figures.needed_by(work, "PyTorch", 2 * work.flop, {"read": 0.1})
         self.assertEqual(needed, {"read": 0.1, "fma": 0.5})
-        made = figures.record(work, way("PyTorch", [4.0, 2.0, 3.0]), 1, needed, 0.5)
+        made = figures.record(work, way("PyTorch", [4.0, 2.0, 3.0]), 1, needed)
         self.assertEqual((made["limit"], made["fraction_of_limit"], made["fractions"]["read"]),
                          ("fma", 0.25, 0.05))
         self.assertEqual((made["best"], made["median"], made["repeats"]), (2, 3, 3))
@@ -235,17 +235,17 @@ class Figures(unittest.TestCase):
         self.assertEqual(figures.needed_by(work, "rootdk", work.flop, moving), {**moving, "fma": 1})
 
     def test_without_limits(self):
-        made = figures.record(attention(), way("numpy", [1.0]), 1, {}, None)
+        made = figures.record(attention(), way("numpy", [1.0]), 1, {})
         self.assertEqual((made["limit"], made["fraction_of_limit"]), (None, None))
         self.assertIn("numpy", figures.table([made])[1])
 
     def test_faster_than_the_machine(self):
-        fine = figures.record(attention(), way("numpy", [1.0]), 1, {"fma": 1.0}, None)
-        wrong = figures.record(attention(), way("numpy", [1.0]), 1, {"fma": 1.01, "read": 0.5}, None)
+        fine = figures.record(attention(), way("numpy", [1.0]), 1, {"fma": 1.0})
+        wrong = figures.record(attention(), way("numpy", [1.0]), 1, {"fma": 1.01, "read": 0.5})
         self.assertEqual(figures.broken([fine, wrong]), [wrong])
 
     def test_table_is_relative_to_rootdk(self):
-        records = [figures.record(attention(), way(by, seconds), 1, {"fma": 0.5}, 1.0)
+        records = [figures.record(attention(), way(by, seconds), 1, {"fma": 0.5})
                    for by, seconds in (("numpy", [6.0, 6.0]), ("rootdk", [2.0, 2.0]), ("rootdk", [4.0, 4.0]))]
         lines = figures.table(records)
         self.assertEqual([line.split()[0] for line in lines[1:]], ["rootdk", "rootdk", "numpy"])

@@ -21,14 +21,14 @@ def needed_by(work, by, peak, seconds_of):
     return needed
 
 
-def record(work, way, threads, needed, error):
+def record(work, way, threads, needed):
     limit, of = binding(needed), fractions(way.best, needed)
     return {
         "process": "peers", "work": work.name, "group": work.group, "op": work.op, "from": work.source,
         "by": way.by, "version": way.version, "how": way.how, "dtype": work.dtype, "threads": threads,
         "best": way.best, "median": way.median, "repeats": len(way.seconds), "flop": work.flop,
         "bytes": work.bytes, "limit": limit, "fraction_of_limit": of.get(limit), "fractions": of,
-        "noisy": way.is_noisy, "checked": True, "error_ulp": error, **work.fields()}
+        "noisy": way.is_noisy, "checked": True, "error_ulp": way.error, **work.fields()}
 
 
 def broken(records):

@@ -1,5 +1,7 @@
 """Measures works: rootdk, the limits and the peers beside each other."""
 
+import sys
+
 import check
 import figures
 import own
@@ -13,7 +15,7 @@ class Run:
 
     def __init__(self, machine, peers, threads, absent):
         self.machine, self.peers, self.threads, self.absent = machine, peers, threads, absent
-        self.measured = []  # (work, ways with their errors, seconds of each limit)
+        self.measured = []  # (work, ways, seconds of each limit)
         self.peaks = {}  # FLOP/s of each ISA, the best of all works
         self.speeds = {}  # (limit, where, ISA) -> B/s
         self.wrong = 0  # results of rootdk that are not the scalar path's
@@ -22,62 +24,53 @@ class Run:
 
     def own_ways(self, operands):
         rows = own.scalar_rows(self.machine, operands)
-        ways = [own.own_way(self.machine, operands, isa) for isa in self.machine.isas]
-        right = []
-        for way in filter(None, ways):
-            way.result().view("u1").fill(0xff)
+        for way in filter(None, [own.own_way(self.machine, operands, isa) for isa in self.machine.isas]):
+            spoil(operands)
             way.calls[0]()
             if own.has_bits_of(way.result(), rows):
-                right.append(way)
+                way.error = check.error_of(operands, values_of(operands, way.result()))
+                yield way
             else:
                 self.wrong += 1
-                print(f"peers: {operands.work.name} on {way.how}: not the scalar path's bits", flush=True)
-        return right
+                print(f"peers: {operands.work.name} on {way.how}: not the scalar path's bits",
+                      file=sys.stderr)
 
     def leave_out(self, peer, how, work, reason):
         self.absent.append({"peer": peer, "reason": f"{how} of {work.name}: {reason}"})
 
     def peer_way(self, peer, how, make, operands, expected):
         """A peer's way, or None when it does not run or is not right."""
-        work, place = operands.work, operands.out if operands.work.op == "attention" else operands.y
-        place.view("u1").fill(0xff)
+        work = operands.work
+        spoil(operands)
         try:
             calls, result = make(work, operands, self.threads)
-            for call in calls:
-                call()
-            got = result()
+            calls[-1]()
+            got = values_of(operands, result())
         except Exception as error:  # whatever a foreign library raises
             self.leave_out(peer.NAME, how, work, last_line(error))
             return None
-        reason = check.difference(work, expected, values_of(operands, got))
+        reason = check.difference(work, expected, got)
         if reason:
             self.leave_out(peer.NAME, how, work, reason)
             return None
-        return Way(peer.NAME, peer.version(), how, calls, result)
+        way = Way(peer.NAME, peer.version(), how, calls, result)
+        way.error = check.error_of(operands, got)
+        return way
 
     def peer_ways(self, operands, expected):
-        for peer in self.peers:
-            for how, make in peer.ways(operands.work):
-                way = self.peer_way(peer, how, make, operands, expected)
-                if way:
-                    way.isa = None
-                    yield way
+        ways = [self.peer_way(peer, how, make, operands, expected)
+                for peer in self.peers for how, make in peer.ways(operands.work)]
+        return filter(None, ways)
 
     # ---- Samples ---------------------------------------------------------------------------------
 
     def measure(self, work, seconds):
         operands = operands_of(work)
-        ways = self.own_ways(operands)
-        expected = self.expected(operands)
-        ways += self.peer_ways(operands, expected)
-        errors = {}
-        for way in ways:
-            way.calls[0]()
-            errors[way] = check.error_of(operands, values_of(operands, way.result()))
+        ways = [*self.own_ways(operands), *self.peer_ways(operands, self.expected(operands))]
         bounds = own.limit_ways(self.machine, operands)
         Sampler(ways + bounds, self.threads).run(seconds)
         self.note_limits(work, bounds)
-        self.measured.append((work, errors, self.seconds_of(bounds)))
+        self.measured.append((work, ways, self.seconds_of(bounds)))
 
     def expected(self, operands):
         """rootdk's result on the calling thread alone, by its best kernel."""
@@ -115,10 +108,10 @@ class Run:
         """rootdk is held against its own ISA, a peer against the best there is."""
         return self.peaks.get(way.isa) if way.isa else max(self.peaks.values(), default=None)
 
-    def records(self, work, errors, seconds_of):
+    def records(self, work, ways, seconds_of):
         return [figures.record(work, way, self.threads,
-                               figures.needed_by(work, way.by, self.peak_for(way), seconds_of), error)
-                for way, error in errors.items()]
+                               figures.needed_by(work, way.by, self.peak_for(way), seconds_of))
+                for way in ways]
 
     def all_records(self):
         return [self.records(*entry) for entry in self.measured]
@@ -132,6 +125,11 @@ class Run:
                    "best": speed, "unit": "B/s"}
                   for (limit, where, isa), speed in self.speeds.items()]
         return peaks + speeds
+
+
+def spoil(operands):
+    """NaN everywhere in the result, so that what is not written is seen."""
+    (operands.out if operands.work.op == "attention" else operands.y).view("u1").fill(0xff)
 
 
 def values_of(operands, result):

@@ -66,9 +66,8 @@ def own_way(machine, operands, isa):
         buffers, function, result = [], machine.rootdk.c.rdk_softmax, operands.y
         descs = [softmax_descs(operands, isa, parts)]
     calls = [machine.split([rootdk.call_of(function, desc) for desc in some]) for some in descs]
-
-    way = Way("rootdk", machine.rootdk.version, how, calls, lambda: result)
-    way.isa, way.buffers = isa, buffers  # the descriptors know only addresses
+    way = Way("rootdk", machine.rootdk.version, how, calls, lambda: result, isa=isa)
+    way.buffers = buffers  # kept: the descriptors know only addresses
     return way
 
 
@@ -102,9 +101,7 @@ GUESS_FLOPS, GUESS_BYTES = 1e11, 5e10  # per second: only for how often a short 
 def fma_way(machine, isa):
     times = limits.times_for(machine.limits.fma_flop(isa), GUESS_FLOPS)
     calls = [machine.limits.fma(isa, times)] * (2 if machine.pair else 1)
-    way = Way("limit", "", "fma", [machine.split(calls)], times=times)
-    way.isa = isa
-    return way
+    return Way("limit", "", "fma", [machine.split(calls)], times=times, isa=isa)
 
 
 def read_call(machine, isa, loop, times, spans):
@@ -120,8 +117,8 @@ def read_ways(machine, operands):
     for isa in machine.isas:
         for loop in range(machine.limits.reads(isa)):
             calls = [read_call(machine, isa, loop, times, spans) for spans in copies]
-            way = Way("limit", "", "read", calls, times=times)
-            way.isa, way.bytes = isa, size
+            way = Way("limit", "", "read", calls, times=times, isa=isa)
+            way.bytes = size
             yield way
 
 
@@ -132,7 +129,7 @@ def copy_way(machine, operands):
     shares = limits.half_spans(whole) if machine.pair else [whole]
     calls = [machine.limits.copy(times, to + share[0] - whole[0], share) for share in shares]
     way = Way("limit", "", "memcpy", [machine.split(calls)], times=times)
-    way.isa, way.bytes = None, 2 * operands.x.nbytes
+    way.bytes = 2 * operands.x.nbytes
     return way
 
 

@@ -14,10 +14,12 @@ NOISE = 0.03
 class Way:
     """One way to do a work. `calls` are the same call over the copies of the operands."""
 
-    def __init__(self, by, version, how, calls, result=None, times=1):
+    def __init__(self, by, version, how, calls, result=None, times=1, isa=None):
         self.by, self.version, self.how = by, version, how
         self.calls, self.result = calls, result
         self.times = times  # how often a call does the work
+        self.isa = isa  # None: the library's own choice
+        self.error = None  # of the result (check.py)
         self.seconds = []
 
     @property
@@ -65,11 +67,8 @@ class Sampler:
             spent += seconds
 
     def run(self, budget):
-        """For so many seconds, but ROUNDS rounds at least. The first call of all is not counted."""
-        guess = {}
-        for way in self.ways:
-            self.timed(way)
-            guess[way] = self.timed(way)
+        """For so many seconds, but ROUNDS rounds at least, after a call of each that is not counted."""
+        guess = {way: self.timed(way) for way in self.ways}
         end, rounds = self.clock() + budget, 0
         while rounds < ROUNDS or self.clock() < end:
             for way in self.random.sample(self.ways, len(self.ways)):

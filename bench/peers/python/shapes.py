@@ -67,7 +67,7 @@ class Softmax(collections.namedtuple(
         return 2 * self.rows * self.cols * BYTES[self.dtype]
 
     def fields(self):
-        return {"rows": self.rows, "cols": self.cols}
+        return {"rows": self.rows, "cols": self.cols, "log": self.log, "bias": self.bias}
 
 
 def attention_of(name, section):
