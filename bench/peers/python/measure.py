@@ -69,7 +69,9 @@ class Run:
         ways = [*self.own_ways(operands), *self.peer_ways(operands, self.expected(operands))]
         bounds = own.limit_ways(self.machine, operands)
         Sampler(ways + bounds, self.threads).run(seconds)
-        self.note_limits(work, bounds)
+        for way in ways + bounds:
+            way.forget_calls()
+        self.note_limits(operands, bounds)
         self.measured.append((work, ways, self.seconds_of(bounds)))
 
     def expected(self, operands):
@@ -79,8 +81,8 @@ class Run:
         way.calls[0]()
         return values_of(operands, way.result()).copy()
 
-    def note_limits(self, work, bounds):
-        from_memory = len(bounds[-1].calls) > 1 or work.bytes > last_level_cache()
+    def note_limits(self, operands, bounds):
+        from_memory = len(operands.moved()) > 1 or operands.work.bytes > last_level_cache()
         for way in bounds:
             if way.how == "fma":
                 peak = self.parts * self.machine.limits.fma_flop(way.isa) / way.best

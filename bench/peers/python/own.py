@@ -66,9 +66,9 @@ def own_way(machine, operands, isa):
         buffers, function, result = [], machine.rootdk.c.rdk_softmax, operands.y
         descs = [softmax_descs(operands, isa, parts)]
     calls = [machine.split([rootdk.call_of(function, desc) for desc in some]) for some in descs]
-    way = Way("rootdk", machine.rootdk.version, how, calls, lambda: result, isa=isa)
-    way.buffers = buffers  # kept: the descriptors know only addresses
-    return way
+    for call in calls:
+        call.buffers = buffers  # kept: the descriptors know only addresses
+    return Way("rootdk", machine.rootdk.version, how, calls, lambda: result, isa=isa)
 
 
 # ---- The scalar path -------------------------------------------------------------------------------

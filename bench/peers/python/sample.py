@@ -22,6 +22,10 @@ class Way:
         self.error = None  # of the result (check.py)
         self.seconds = []
 
+    def forget_calls(self):
+        """Lets go of the operands, of which there may be hundreds of megabytes."""
+        self.calls, self.result = [], None
+
     @property
     def best(self):
         return min(self.seconds) / self.times
