@@ -1,4 +1,9 @@
-"""OpenVINO: Softmax and ScaledDotProductAttention on its CPU plugin."""
+"""OpenVINO: Softmax and ScaledDotProductAttention on its CPU plugin.
+
+The operator stands alone, and so the plugin takes it apart into products and a softmax. In a model that keeps its keys
+as a state it has a kernel for steps of generation; a state grows with every call, so that none can be measured like
+the others, by the same call again and again.
+"""
 
 import openvino
 from openvino import opset13 as ops
