@@ -98,7 +98,8 @@ class Shapes(unittest.TestCase):
 
     def test_what_is_missing_is_named(self):
         for text in ("[a]\nop = attention\ngroup = full\nheads = 1\nkeys = 1\nd = 1\n",
-                     "[a]\ngroup = full\n", "[a]\nop = softmax\ngroup = g\nrows = 1\ncols = 1\ndtype = f8\n"):
+                     "[a]\ngroup = full\n", "[a]\nop = softmax\nrows = 1\ncols = 1\n",
+                     "[a]\nop = softmax\ngroup = g\nrows = 1\ncols = 1\ndtype = f8\n"):
             with self.assertRaisesRegex(ValueError, "^a: "):
                 shapes.read(io.StringIO(text))
 

@@ -78,6 +78,7 @@ def ways(work):
     if work.op == "softmax":
         name = "log_softmax" if work.log else "softmax"
         return [("add + " + name if work.bias else name, softmax)]
-    if work.heads == work.kv_heads or not work.sees_all:
+    if work.heads == work.kv_heads:
         return [(SDPA, attention)]
-    return [(SDPA + ", enable_gqa", attention), (SDPA + ", groups as queries", attention_grouped)]
+    found = [(SDPA + ", enable_gqa", attention)]
+    return found if not work.sees_all else found + [(SDPA + ", groups as queries", attention_grouped)]

@@ -70,8 +70,11 @@ def load_machine(arguments, own):
 
 
 def wanted_works(arguments):
-    with open(arguments.shapes, encoding="utf-8") as file:
-        works = shapes.read(file)
+    try:
+        with open(arguments.shapes, encoding="utf-8") as file:
+            works = shapes.read(file)
+    except (OSError, ValueError) as error:
+        sys.exit(f"peers: {error}")
     works = [work for work in works if not arguments.only or arguments.only in work.name]
     for work in works:
         if shapes.left_out(work):

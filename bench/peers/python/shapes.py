@@ -73,7 +73,7 @@ class Softmax(collections.namedtuple(
 def attention_of(name, section):
     heads, d = section.getint("heads"), section.getint("d", fallback=None)
     return Attention(
-        name, section["group"], section.get("from", ""), heads, section.getint("kv_heads", heads),
+        name, section.get("group"), section.get("from", ""), heads, section.getint("kv_heads", heads),
         section.getint("queries"), section.getint("keys"), section.getint("d_qk", d),
         section.getint("d_v", d), section.getboolean("causal", False),
         section.getboolean("memory", False), section.getboolean("peers", True))
@@ -84,7 +84,7 @@ def softmax_of(name, section):
     if dtype not in BYTES:
         raise ValueError(f"{name}: no type is called {dtype}")
     return Softmax(
-        name, section["group"], section.get("from", ""), section.getint("rows"), section.getint("cols"),
+        name, section.get("group"), section.get("from", ""), section.getint("rows"), section.getint("cols"),
         dtype, section.getboolean("log", False), section.getboolean("bias", False),
         section.getboolean("peers", True))
 
