@@ -40,10 +40,10 @@ add() {
 mkdir -p build
 : > $absent
 make_venv
-add numpy
+add numpy "$numpy"
 [ ! -s $absent ] || { cat $log >&2; exit 1; } # the driver itself needs it
 add "ONNX Runtime" onnxruntime==1.31.1 onnx==1.23.2
-add PyTorch torch==2.13.0
+add PyTorch torch==2.13.0 # 2.13.0+cpu where pip finds it: it brings no libraries for GPUs
 add OpenVINO openvino==2026.4.1
 
 # ---- this library, and the machine's limits ------------------------------------------------------

@@ -3,7 +3,7 @@
 import ctypes
 from ctypes import c_double, c_int, c_size_t, c_void_p
 
-LEAST = 2e-3  # seconds of a call about, so that what surrounds it does not count
+LEAST = 1e-3  # seconds of a call about: what surrounds it hardly counts, and some calls are not interrupted
 
 
 class Limits:

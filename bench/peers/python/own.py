@@ -29,7 +29,7 @@ def scratches(machine, work):
     return [aligned((size,), numpy.uint8) for _ in range(2 if machine.pair else 1)]
 
 
-def attention_descs(machine, operands, isa, parts, buffers, copy):
+def attention_descs(operands, isa, parts, buffers, copy):
     return [rootdk.attention_desc(operands.work, isa, part, address(operands.q), address(operands.k[copy]),
                                   address(operands.v[copy]), address(operands.out), address(buffer),
                                   buffer.nbytes)
@@ -51,7 +51,7 @@ def parts_of(machine, work):
 
 
 def own_way(machine, operands, isa):
-    """rootdk on one ISA, checked; None where the work has no two parts."""
+    """rootdk on one ISA; None where two threads are wanted and the work has no two parts."""
     work, found = operands.work, parts_of(machine, operands.work)
     if not found:
         return None
@@ -60,7 +60,7 @@ def own_way(machine, operands, isa):
     if work.op == "attention":
         buffers = scratches(machine, work)
         function, result = machine.rootdk.c.rdk_attention, operands.out
-        descs = [attention_descs(machine, operands, isa, parts, buffers, copy)
+        descs = [attention_descs(operands, isa, parts, buffers, copy)
                  for copy in range(len(operands.k))]
     else:
         buffers, function, result = [], machine.rootdk.c.rdk_softmax, operands.y
@@ -84,7 +84,7 @@ def scalar_rows(machine, operands):
     buffers, group = scratches(machine, work), work.heads // work.kv_heads
     for head, query in check.sampled_rows(work):
         part = rootdk.Part(head, 1, head // group, 1, query, 1)
-        machine.rootdk.attention(attention_descs(machine, operands, rootdk.SCALAR, [part], buffers, 0)[0])
+        machine.rootdk.attention(attention_descs(operands, rootdk.SCALAR, [part], buffers, 0)[0])
         rows[head, query] = operands.out[head, query].copy()
     return rows
 

@@ -3,7 +3,7 @@
 import collections
 import ctypes
 import math
-from ctypes import c_float, c_int, c_int32, c_int64, c_size_t, c_void_p
+from ctypes import c_float, c_int32, c_int64, c_size_t, c_void_p
 
 TYPES = {"f32": 0, "f16": 1, "bf16": 2}
 SCALAR, ISA_COUNT = 1, 5
