@@ -6,7 +6,7 @@ RELEASE = --buildtype=release -Dtests=disabled -Dbench=disabled
 .NOTPARALLEL:
 # ninja would look for a jobserver that it cannot reach through meson.
 unexport MAKEFLAGS
-.PHONY: all test lab bench bench-compare tables format clean help
+.PHONY: all test lab bench bench-compare bench-peers tables format clean help
 
 all: ## build the library in build/release (the default)
 	@tools/setup.sh build
@@ -26,6 +26,11 @@ bench: ## run the benchmarks
 bench-compare: ## measure this tree beside another revision (BASE=revision)
 	@tools/setup.sh bench
 	@tools/compare.sh "$(BASE)"
+
+bench-peers: ## measure beside the libraries that Python packages (1 GB of them)
+	@tools/setup.sh bench
+	@tools/setup.sh peers
+	@tools/peers.sh
 
 tables: ## fill the docs' tables from the last test, bench and lab runs
 	@tools/tables.py

@@ -10,7 +10,7 @@
 #   vmlinuz        for `bochs`: a Linux kernel to boot there
 set -eu
 
-jobs="build test bench format abi bochs fuzz other-machines report sanitizers static-performance windows"
+jobs="build test bench peers format abi bochs fuzz other-machines report sanitizers static-performance windows"
 job=${1:-build}
 case " $jobs " in
     *" $job "*) ;;
@@ -102,6 +102,9 @@ have_header() {
     return 1
 }
 
+# Debian has both modules in a package of their own; without ensurepip, venv is there and fails.
+have_venv() { "$PYTHON" -c 'import ensurepip, venv'; }
+
 # need PACKAGES WHAT CHECK...: notes both when CHECK fails.
 packages='' wanted=''
 need() {
@@ -160,6 +163,9 @@ look() {
             need g++ "g++" have g++
             need libbenchmark-dev "Google Benchmark >= 1.7 (found by pkg-config)" have_benchmark
             want_peers
+            ;;
+        peers)
+            need python3-venv "python3's venv and ensurepip" have_venv
             ;;
         bochs)
             need "g++ make" "g++ and make" have_all g++ make

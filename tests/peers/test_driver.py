@@ -1,0 +1,358 @@
+#!/usr/bin/env python3
+"""Tests the driver of `make bench-peers`, as far as it needs no package: test_driver.py COMPILER...
+
+Without a compiler the structs are not compared with those of C.
+"""
+
+import ctypes
+import io
+import itertools
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path[:0] = [os.path.join(ROOT, "bench", "peers", "python"), os.path.join(ROOT, "tests")]
+
+import counted  # noqa: E402
+import figures  # noqa: E402
+import limits  # noqa: E402
+import peers  # noqa: E402
+import report  # noqa: E402
+import rootdk  # noqa: E402
+import sample  # noqa: E402
+import shapes  # noqa: E402
+from pair import Pair  # noqa: E402
+
+INCLUDE = os.path.join(ROOT, "include")
+COMPILER = sys.argv[1:]
+
+SHAPES = """
+# a comment
+[BERT-base n=128]
+op = attention
+group = model
+heads = 12
+queries = 128
+keys = 128
+d = 64
+from = Devlin et al. 2018: 12 heads of 64
+
+[decode]
+op = attention
+group = decode
+heads = 32
+kv_heads = 8
+queries = 1
+keys = 8192
+d_qk = 192
+d_v = 128
+causal = yes
+memory = yes
+
+[100 % of it]
+op = softmax
+group = softmax
+rows = 4
+cols = 1024
+dtype = f16
+log = yes
+peers = no
+"""
+
+
+def attention(**changes):
+    work = shapes.Attention("w", "full", "", 8, 8, 128, 128, 64, 64, False, False, True)
+    return work._replace(**changes)
+
+
+def softmax(**changes):
+    return shapes.Softmax("s", "softmax", "", 4, 1024, "f32", False, False, True)._replace(**changes)
+
+
+def way(by, seconds, **options):
+    made = sample.Way(by, "1", "how", [lambda: None], **options)
+    made.seconds = seconds
+    return made
+
+
+class Shapes(unittest.TestCase):
+    def setUp(self):
+        self.works = shapes.read(io.StringIO(SHAPES))
+
+    def test_defaults(self):
+        bert = self.works[0]
+        self.assertEqual(bert, attention(name="BERT-base n=128", group="model", heads=12, kv_heads=12,
+                                         source="Devlin et al. 2018: 12 heads of 64"))
+
+    def test_all_keys(self):
+        decode = self.works[1]
+        self.assertEqual((decode.kv_heads, decode.d_qk, decode.d_v, decode.causal, decode.memory),
+                         (8, 192, 128, True, True))
+
+    def test_softmax(self):
+        self.assertEqual(self.works[2], shapes.Softmax("100 % of it", "softmax", "", 4, 1024, "f16",
+                                                       True, False, False))
+
+    def test_what_is_missing_is_named(self):
+        for text in ("[a]\nop = attention\ngroup = full\nheads = 1\nkeys = 1\nd = 1\n",
+                     "[a]\ngroup = full\n", "[a]\nop = softmax\nrows = 1\ncols = 1\n",
+                     "[a]\nop = softmax\ngroup = g\nrows = 1\ncols = 1\ndtype = f8\n"):
+            with self.assertRaisesRegex(ValueError, "^a: "):
+                shapes.read(io.StringIO(text))
+
+    def test_left_out(self):
+        self.assertEqual([bool(shapes.left_out(work)) for work in self.works], [False, False, True])
+        self.assertIsNone(shapes.left_out(attention(heads=1, queries=16384, keys=32768)))
+        self.assertIsNotNone(shapes.left_out(attention(heads=1, queries=32768, keys=32768)))
+
+    def test_flop_and_bytes(self):
+        self.assertEqual(attention().flop, 4 * 8 * 128 * 128 * 64)
+        self.assertEqual(attention(causal=True).flop, 2 * 8 * 128 * 128 * 64)
+        self.assertEqual(attention(causal=True, queries=64).flop, 3 * 8 * 64 * 128 * 64)
+        self.assertEqual(attention(causal=True, queries=1).flop, 4 * 8 * 128 * 64)
+        self.assertEqual(attention(d_v=32).flop, 3 * 8 * 128 * 128 * 64)
+        self.assertEqual(attention(heads=32).bytes, 2 * 8 * 128 * 64 * 4)
+        self.assertEqual(softmax().bytes, 2 * 4 * 4096)
+        self.assertEqual(softmax(dtype="bf16").bytes, 4 * 4096)
+        self.assertEqual((softmax().flop, softmax(log=True).flop), (20 * 4096, 18 * 4096))
+
+    def test_grouped(self):
+        grouped = attention(heads=32, queries=1, causal=True).grouped()
+        self.assertEqual((grouped.heads, grouped.queries, grouped.sees_all), (8, 4, True))
+
+
+class Parts(unittest.TestCase):
+    def cells(self, parts):
+        """Every head and query with the head of keys it uses."""
+        return sorted((head, query, part.kv_head + (head - part.head) // (part.heads // part.kv_heads))
+                      for part in parts
+                      for head in range(part.head, part.head + part.heads)
+                      for query in range(part.query, part.query + part.queries))
+
+    def test_halves_are_the_whole(self):
+        for kv_heads, group, queries, causal in itertools.product((1, 2, 3, 8), (1, 2, 4), (1, 2, 5),
+                                                                  (False, True)):
+            work = attention(heads=kv_heads * group, kv_heads=kv_heads, queries=queries, causal=causal)
+            found = rootdk.halves(work)
+            if work.heads * work.queries == 1:
+                self.assertIsNone(found)
+                continue
+            self.assertEqual(len(found[1]), 2)
+            self.assertEqual(self.cells(found[1]), self.cells([rootdk.whole(work)]))
+
+    def test_rows(self):
+        self.assertIsNone(rootdk.row_halves(softmax(rows=1)))
+        self.assertEqual(rootdk.row_halves(softmax(rows=5)), ("rows", [(0, 3), (3, 2)]))
+
+    def test_descriptor_of_a_part(self):
+        work = attention(heads=8, kv_heads=4, queries=10, keys=30, d_v=16, causal=True)
+        part = rootdk.Part(2, 4, 1, 2, 3, 5)
+        desc = rootdk.attention_desc(work, 2, part, 1000, 2000, 3000, 4000, 5000, 6)
+        self.assertEqual((desc.q.data, desc.q.head_stride, desc.q.row_stride),
+                         (1000 + 4 * 64 * (2 * 10 + 3), 640, 64))
+        self.assertEqual((desc.k.data, desc.v.data), (2000 + 4 * 64 * 30, 3000 + 4 * 16 * 30))
+        self.assertEqual(desc.out.data, 4000 + 4 * 16 * (2 * 10 + 3))
+        self.assertEqual((desc.q_heads, desc.kv_heads, desc.q_len, desc.kv_len), (4, 2, 5, 30))
+        self.assertEqual((desc.causal, desc.q_pos), (2, 30 - 10 + 3))
+        self.assertEqual(desc.size, ctypes.sizeof(rootdk.AttentionDesc))
+
+    def test_softmax_descriptor_of_a_part(self):
+        desc = rootdk.softmax_desc(softmax(dtype="f16"), 2, rootdk.Rows(2, 1), 1000, 20000, 30000, 2)
+        self.assertEqual((desc.x, desc.y, desc.bias, desc.rows, desc.x_type),
+                         (1000 + 2 * 2048, 20000 + 2 * 2048, 30000 + 2 * 4096, 1, 1))
+
+    def test_half_spans(self):
+        self.assertEqual(limits.half_spans((64, 1000)), ((64, 448), (512, 552)))
+
+
+def fields_of(header, name):
+    """The names that the header declares in a struct."""
+    body = re.search(r"typedef struct %s \{(.*?)\} %s;" % (name, name), header, re.DOTALL).group(1)
+    body = re.sub(r"/\*.*?\*/", "", body, flags=re.DOTALL)
+    return [re.search(r"(\w+)\s*$", one).group(1) for one in re.split(r"[;,]", body) if one.strip()]
+
+
+def c_program(structs, constants):
+    lines = ["#include <rootdk/rootdk.h>", "#include <stdio.h>", "int main(void) {"]
+    for name, struct in structs:
+        lines.append(f'printf("%d\\n", (int)sizeof({name}));')
+        lines += [f'printf("%d\\n", (int)offsetof({name}, {field}));' for field, _ in struct._fields_]
+        lines += [f'printf("%d\\n", (int)sizeof((({name} *)0)->{field}));' for field, _ in struct._fields_]
+    lines += [f'printf("%d\\n", (int){constant});' for constant in constants]
+    return "\n".join(lines + ["return 0;", "}", ""])
+
+
+class Header(unittest.TestCase):
+    STRUCTS = [("rdk_softmax_desc", rootdk.SoftmaxDesc), ("rdk_view", rootdk.View),
+               ("rdk_const_view", rootdk.View), ("rdk_attention_desc", rootdk.AttentionDesc)]
+    CONSTANTS = {"RDK_F32": rootdk.TYPES["f32"], "RDK_F16": rootdk.TYPES["f16"],
+                 "RDK_BF16": rootdk.TYPES["bf16"], "RDK_ISA_SCALAR": rootdk.SCALAR,
+                 "RDK_ISA_COUNT": rootdk.ISA_COUNT, "RDK_SOFTMAX": int(False), "RDK_LOG_SOFTMAX": int(True),
+                 "RDK_CAUSAL_FROM_POSITION": rootdk.CAUSAL_FROM_POSITION, "RDK_OK": 0}
+
+    def of_ctypes(self):
+        for _, struct in self.STRUCTS:
+            yield ctypes.sizeof(struct)
+            yield from [getattr(struct, field).offset for field, _ in struct._fields_]
+            yield from [ctypes.sizeof(kind) for _, kind in struct._fields_]
+        yield from self.CONSTANTS.values()
+
+    def test_no_field_is_left_out(self):
+        with open(os.path.join(INCLUDE, "rootdk", "rootdk.h"), encoding="utf-8") as file:
+            header = file.read()
+        for name, struct in self.STRUCTS:
+            self.assertEqual(fields_of(header, name), [field for field, _ in struct._fields_])
+
+    def test_structs_and_constants(self):
+        if not COMPILER:
+            self.skipTest("no C compiler was given")
+        with tempfile.TemporaryDirectory() as folder:
+            source, program = os.path.join(folder, "layout.c"), os.path.join(folder, "layout")
+            with open(source, "w", encoding="utf-8") as file:
+                file.write(c_program(self.STRUCTS, self.CONSTANTS))
+            subprocess.run([*COMPILER, "-I", INCLUDE, source, "-o", program], check=True)
+            output = subprocess.run([program], check=True, stdout=subprocess.PIPE).stdout
+        self.assertEqual([int(line) for line in output.split()], list(self.of_ctypes()))
+
+
+class Figures(unittest.TestCase):
+    def test_attention_is_bound_by_what_takes_longest(self):
+        work = attention()
+        needed = figures.needed_by(work, 2 * work.flop, {"read": 0.1})
+        self.assertEqual(needed, {"read": 0.1, "fma": 0.5})
+        made = figures.record(work, way("PyTorch", [4.0, 2.0, 3.0]), 1, needed)
+        self.assertEqual((made["limit"], made["fraction_of_limit"], made["fractions"]["read"]),
+                         ("fma", 0.25, 0.05))
+        self.assertEqual((made["best"], made["median"], made["repeats"]), (2, 3, 3))
+        self.assertEqual((made["process"], made["by"], made["q_heads"]), ("peers", "PyTorch", 8))
+
+    def test_softmax_without_a_peak(self):
+        moving = {"read": 0.1, "memcpy": 0.2}
+        self.assertEqual(figures.needed_by(softmax(), None, moving), moving)
+
+    def test_without_limits(self):
+        made = figures.record(attention(), way("numpy", [1.0]), 1, {})
+        self.assertEqual((made["limit"], made["fraction_of_limit"]), (None, None))
+        self.assertIn("numpy", figures.table([made])[1])
+
+    def test_faster_than_the_machine(self):
+        fine = figures.record(attention(), way("numpy", [1.0]), 1, {"fma": 1.0})
+        wrong = figures.record(attention(), way("numpy", [1.0]), 1, {"fma": 1.01, "read": 0.5})
+        self.assertEqual(figures.broken([fine, wrong]), [wrong])
+
+    def test_table_is_relative_to_rootdk(self):
+        records = [figures.record(attention(), way(by, seconds), 1, {"fma": 0.5})
+                   for by, seconds in (("numpy", [6.0, 6.0]), ("rootdk", [2.0, 2.0]), ("rootdk", [4.0, 4.0]))]
+        lines = figures.table(records)
+        self.assertEqual([line.split()[0] for line in lines[1:]], ["rootdk", "rootdk", "numpy"])
+        self.assertIn(" 3.00 ", lines[3])
+
+
+class Clock:
+    """Moves only when a call says so."""
+    now = 0.0
+
+    def __call__(self):
+        return self.now
+
+    def wait(self, seconds):
+        self.now += seconds
+
+
+class Samples(unittest.TestCase):
+    def test_times_and_noise(self):
+        self.assertEqual((way("x", [4.0, 6.0, 8.0], times=2).best, way("x", [4.0, 6.0, 8.0], times=2).median),
+                         (2, 3))
+        self.assertFalse(way("x", [1.0, 9.0, 1.02, 9.0]).is_noisy)
+        self.assertTrue(way("x", [1.0, 9.0, 1.04, 9.0]).is_noisy)
+        self.assertTrue(way("x", [1.0]).is_noisy)
+
+    def test_every_way_is_taken_in_every_round(self):
+        clock = Clock()
+        ways = [sample.Way("x", "", str(i), [lambda i=i: clock.wait(10 + i)]) for i in range(3)]
+        sample.Sampler(ways, 1, clock).run(0)
+        self.assertEqual([w.seconds for w in ways], [[10 + i] * sample.ROUNDS for i in range(3)])
+
+    def test_short_calls_are_repeated(self):
+        clock = Clock()
+        short = sample.Way("x", "", "", [lambda: clock.wait(sample.BURST / 4)])
+        sample.Sampler([short], 1, clock).run(0)
+        self.assertEqual(len(short.seconds), 4 * sample.ROUNDS)
+
+    def test_no_copy_is_read_twice_running(self):
+        clock, read = Clock(), []
+
+        def call_of(copy):
+            def call():
+                read.append(copy)
+                clock.wait(1)
+            return call
+        ways = [sample.Way("x", "", str(i), [call_of(copy) for copy in range(4)]) for i in range(3)]
+        sample.Sampler(ways, 1, clock).run(100)
+        self.assertTrue(all(b == (a + 1) % 4 for a, b in zip(read, read[1:])))
+
+    def test_pair_runs_both(self):
+        pair, done = Pair(), []
+        both = pair.both(lambda: done.append(1), lambda: done.append(2))
+        for _ in range(100):
+            both()
+        self.assertEqual((done.count(1), done.count(2)), (100, 100))
+
+
+def entry(process, threads, **more):
+    return {"process": process, "threads": threads, **more}
+
+
+class Report(unittest.TestCase):
+    def setUp(self):
+        self.old = report.new("0.1.0", 1, "gcc")
+        self.old["records"] = [entry("bench", 1), entry("peers", 1, best=1), entry("peers", 2, best=2)]
+        self.old["limits"] = [entry("bench", 2), entry("peers", 1)]
+        self.old["absent"] = [{"peer": "oneDNN", "reason": "x"}, {"peer": "PyTorch", "reason": "y"}]
+
+    def test_only_its_own_is_replaced(self):
+        merged = report.merge(self.old, 1, [entry("peers", 1, best=5)], [entry("peers", 1, best=3)], [])
+        self.assertEqual(merged["records"],
+                         [entry("bench", 1), entry("peers", 2, best=2), entry("peers", 1, best=3)])
+        self.assertEqual(merged["limits"], [entry("bench", 2), entry("peers", 1, best=5)])
+        self.assertEqual(merged["library"], "rootdk 0.1.0")
+
+    def test_absent_of_both_runs(self):
+        first = report.merge(self.old, 1, [], [], [{"peer": "OpenVINO", "reason": "z"}])
+        self.assertEqual([e["peer"] for e in first["absent"]], ["oneDNN", "OpenVINO"])
+        for again in ([], first["absent"][1:]):
+            second = report.merge(first, 2, [], [], again + [{"peer": "numpy", "reason": "z"}])
+            self.assertEqual([e["peer"] for e in second["absent"]], ["oneDNN", "OpenVINO", "numpy"])
+
+    def test_file(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "report.json")
+            self.assertIsNone(report.load(path))
+            report.save(path, self.old)
+            self.assertEqual(report.load(path), self.old)
+            self.assertEqual(os.listdir(folder), ["report.json"])
+
+
+class Absent(unittest.TestCase):
+    def test_what_did_not_install(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "absent")
+            with open(path, "w", encoding="utf-8") as file:
+                file.write("OpenVINO\tdid not install: ERROR: no\tsuch version\n\n")
+            self.assertEqual(report.read_absent(path),
+                             [{"peer": "OpenVINO", "reason": "did not install: ERROR: no\tsuch version"}])
+
+    def test_what_does_not_load(self):
+        absent = [{"peer": "Old", "reason": "did not install"}]
+        loaded = peers.load(absent, {"Old": "by_nothing", "New": "by_nothing_else", "There": "shapes"})
+        self.assertEqual(loaded, [shapes])
+        self.assertEqual([e["peer"] for e in absent], ["Old", "New"])
+        self.assertIn("by_nothing_else", absent[1]["reason"])
+
+
+if __name__ == "__main__":
+    sys.exit(counted.main())
