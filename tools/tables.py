@@ -213,7 +213,7 @@ def attention_all():
     return ["```"] + text + ["```"]
 
 
-# ---- README.md and docs/performance.md: speed, speed-attention, peers ----
+# ---- README.md: results; docs/performance.md: speed-all, speed-attention, peers, peers-python ----
 
 def bench():
     """The whole report, if it is of a real run."""
@@ -255,18 +255,10 @@ def peak_of(report, isa):
                 if x["process"] == "bench" and x["limit"] == "fma" and x["isa"] == isa)
 
 
-def speed():
-    return speed_of(lambda r: r["work"].endswith(" f32"))
-
-
 def speed_all():
-    return speed_of(lambda r: True)
-
-
-def speed_of(wanted):
     report, rows = bench(), []
     scalar = {r["work"]: r["best"] for r in records(report, process="bench", how="scalar")}
-    for r in filter(wanted, vector_paths(report, "softmax")):
+    for r in vector_paths(report, "softmax"):
         seconds = r["best"] / r["rows"] / r["cols"]
         rows.append([r["work"], ISAS[r["how"]], f"{seconds * 1e9:.3f}", f"{1 / r['fractions']['memcpy']:.2f}",
                      f"{scalar[r['work']] / r['best']:.1f}", f"{seconds * peak_of(report, r['how']):.1f}",
@@ -281,20 +273,6 @@ def attention_shares(r):
 
 
 def speed_attention():
-    """A line per work: the share of the FMA peak, and of a plain read, of each ISA."""
-    report = bench()
-    results = vector_paths(report, "attention")
-    isas_run = [isa for isa in ISAS if any(r["how"] == isa for r in results)]
-    cells = {(r["work"], r["how"]): attention_shares(r) for r in results}
-    rows = [[work] + [cell for isa in isas_run for cell in cells.get((work, isa), ["-", "-"])]
-            for work in dict.fromkeys(r["work"] for r in results)]
-    head = ["work"]
-    for isa in isas_run:
-        head += [f"{ISAS[isa]}: of FMA peak", "of read"]
-    return table(head, rows) + ["", where_it_ran(report)]
-
-
-def speed_attention_all():
     report, rows = bench(), []
     results = vector_paths(report, "attention")
     for r in results:
@@ -327,6 +305,47 @@ def rootdk_and_peers(report, process):
         elif not ours or r["best"] < ours["best"]:
             found[r["work"]][0] = r
     return {work: pair for work, pair in found.items() if pair[0] and pair[1]}
+
+
+def closest_peers(report):
+    """{work: (times rootdk's time, who)} of the fastest peer; each is divided by rootdk in its own process."""
+    found = {}
+    for process in dict.fromkeys(r["process"] for r in report["records"]):
+        for work, (ours, others) in rootdk_and_peers(report, process).items():
+            for name, other in others.items():
+                times = other["best"] / ours["best"]
+                if work not in found or times < found[work][0]:
+                    found[work] = times, name
+    return found
+
+
+def rate(r):
+    if r["op"] == "softmax":
+        return f"{r['best'] / r['rows'] / r['cols'] * 1e9:.3f} ns/element"
+    if r["nq"] == 1 and r["limit"] == "read":
+        return f"{r['bytes'] / r['best'] * 1e-9:.1f} GB/s"
+    return f"{r['flop'] / r['best'] * 1e-9:.1f} GFLOP/s"
+
+
+LIMITS = {"fma": "the FMA peak", "read": "a plain read", "memcpy": "memcpy"}
+
+
+def results():
+    """A line per work: rootdk on its fastest ISA, and who comes closest."""
+    report, rows, ours = bench(), [], {}
+    closest = closest_peers(report)
+    for r in records(report, process="bench", by="rootdk", threads=1):
+        if r["group"] != "growth":
+            ours[r["work"]] = min(r, ours.get(r["work"], r), key=lambda x: x["best"])
+    for work, r in ours.items():
+        times, who = closest.get(work, (None, None))
+        rows.append([work, ISAS[r["how"]], rate(r), f"{share(r['fraction_of_limit'])} of {LIMITS[r['limit']]}",
+                     f"{r['error_ulp']:.2f}", f"{times:.2f} x, {who}" if times else "-"])
+    versions = {r["by"]: r["version"] for r in report["records"] if r["by"] != "rootdk"}
+    listed = ", ".join(" ".join(pair) for pair in versions.items())
+    command = "make bench bench-peers" if records(report, process="peers") else "make bench"
+    head = ["work", "ISA", "speed", "of the limit", "worst ULP", "closest peer's time"]
+    return table(head, rows) + ["", f"{where_it_ran(report, command)} Peers: {listed}."]
 
 
 def beside(process, command):
@@ -377,9 +396,9 @@ def lab():
 
 TABLES = {
     "README.md": {"isas": isas, "accuracy": accuracy, "accuracy-attention": attention,
-                  "speed": speed, "speed-attention": speed_attention},
+                  "results": results},
     "docs/arithmetic.md": {"accuracy-all": accuracy_all, "accuracy-attention-all": attention_all},
-    "docs/performance.md": {"speed-all": speed_all, "speed-attention": speed_attention_all,
+    "docs/performance.md": {"speed-all": speed_all, "speed-attention": speed_attention,
                             "peers": peers_c, "peers-python": peers_python},
     "docs/verification.md": {"lab": lab},
 }
