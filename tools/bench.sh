@@ -8,32 +8,16 @@
 set -eu
 
 cd "$(dirname "$0")/.."
-env=${RDK_DEPS_DIR:-build/deps}/env
-[ -f "$env" ] || { echo "bench.sh: run tools/setup.sh bench first" >&2; exit 2; }
-. "$env"
+tools/bench-build.sh
+. "${RDK_DEPS_DIR:-build/deps}/env"
 
 build=build/bench
-log=build/bench.log
-options="--buildtype=release -Dtests=disabled -Dbench=enabled"
-
-# configure: an existing directory is kept if it can be, since its objects may still be good.
-configure() {
-    # shellcheck disable=SC2086 # a list of words
-    if [ -f $build/build.ninja ] && "$MESON" setup --reconfigure $build $options; then
-        return 0
-    fi
-    rm -rf $build
-    # shellcheck disable=SC2086
-    "$MESON" setup $build $options
-}
-
-{ configure && "$MESON" compile -C $build; } > $log 2>&1 || { cat $log >&2; exit 1; }
-
 command="make bench"
 [ $# = 0 ] || command="tools/bench.sh $*"
 failed=0
 tools/pinned.sh $build/bench/bench bench/shapes.ini --command "$command" --json $build/report.json "$@" ||
     failed=$?
+[ $failed != 2 ] || exit 2 # nothing was measured
 "$PYTHON" bench/page/page.py $build/report.json $build/report.html
 echo "
 report    $build/report.html"

@@ -46,17 +46,9 @@ add "ONNX Runtime" onnxruntime==1.31.1 onnx==1.23.2
 add PyTorch torch==2.13.0 # 2.13.0+cpu where pip finds it: it brings no libraries for GPUs
 add OpenVINO openvino==2026.4.1
 
-# ---- this library, and the machine's limits ------------------------------------------------------
-
-compile() {
-    [ -f $build/build.ninja ] ||
-        "$MESON" setup $build --buildtype=release -Dtests=disabled -Dbench=enabled
-    "$MESON" compile -C $build
-}
-compile > $log 2>&1 || { cat $log >&2; exit 1; }
-
 # ---- the runs --------------------------------------------------------------------------------------
 
+tools/bench-build.sh # this library, and the machine's limits
 failed=0
 for threads in 1 2; do
     "$venv/bin/python" bench/peers/python/drive.py --threads $threads --build $build --absent $absent "$@" ||
