@@ -95,7 +95,7 @@ ATTENTION = [
                     "m[3] = vcombine_f32(vget_high_f32(q.val[1]), vget_high_f32(p.val[1]));")]),
     ("keys_of_another_panel", "vector", [
         (FEW_X86, "turn_8_keys(high, keys_on(key, step, 8),", "turn_8_keys(high, key,"),
-        (TILE, "t->a + n * rows * t->a_row", "t->a + (n & 1) * rows * t->a_row")]),
+        (TILE, "t->a + n * rows * a_row", "t->a + (n & 1) * rows * a_row")]),
     ("edge_tile_one_row_short", "vector", [
         (WALK, "TILES[rest][vectors](&t);", "TILES[rest > 1 ? rest - 1 : rest][vectors](&t);")]),
     ("last_key_not_scored", "vector", [
@@ -109,7 +109,7 @@ ATTENTION = [
     ("scores_in_one_chain", "vector", [
         (WALK, "t.piece = RDK_PIECE;", "t.piece = RDK_MAX_HEAD_DIM;")]),
     ("second_piece_alone", "vector", [
-        (TILE, "if (t->steps > left + t->piece)", "if (t->steps > left + 2 * t->piece)")]),
+        (TILE, "if (left < all)", "if (left < all - piece)")]),
     # What a query sees
     ("causal_sees_one_key_more", "vector", [
         (WALK, "lane = g->ends[i] > b->lo ? g->ends[i] : b->lo;",
@@ -155,7 +155,7 @@ ATTENTION = [
     ("cold_chunk_not_redone", "vector", [
         (WALK, "if (cold || r->chunk_is_odd", "if (r->chunk_is_odd")]),
     ("nan_not_noted", "vector", [
-        (WALK, "note_nan(w, &b, &g);", ";")]),
+        (WALK, "note_nan(w, b, g);", ";")]),
     ("nan_of_an_unseen_value_kept", "vector", [
         (WALK, "(r->padded && has_nan(o, w->width))", "false")]),
     # Memory

@@ -68,9 +68,11 @@ typedef struct group {
     float shrink[2 * TILE_GROUP + 8]; /* of the sums so far, all rows twice; eight more are read */
 } group;
 
-/* What is read after a block: keys, fetched during its scores, and values, fetched during its values. */
+/* What is read after a block: keys, fetched during its scores, and values, fetched during its values; or both during
+ * both, as one stream. */
 typedef struct ahead {
     stream keys, values;
+    bool together;
 } ahead;
 
 static int64_t least(int64_t a, int64_t b) {
@@ -89,14 +91,23 @@ static const char *value_at(const walk *w, const unit *u, int64_t j) {
     return u->v + j * w->d->v.row_stride * 4;
 }
 
-static stream keys_from(const walk *w, const char *k, int64_t first, int64_t count) {
-    int64_t step = w->d->k.row_stride * 4;
-    return stream_of(k + first * step, w->d->d_qk * 4, step, count);
+/* Rows of a view in two places: the first half of them, and the second. */
+static stream halves_of(const char *rows, int64_t d, int64_t row_stride, int64_t count) {
+    return stream_of(rows, count / 2 * row_stride * 4, d * 4, row_stride * 4, (count + 1) / 2);
 }
 
-static stream values_from(const walk *w, const char *v, int64_t first, int64_t count) {
-    int64_t step = w->d->v.row_stride * 4;
-    return stream_of(v + first * step, w->d->d_v * 4, step, count);
+/* Keys and values first ... first + count - 1, given those of key 0. */
+static ahead ahead_of(const walk *w, const char *k, const char *v, int64_t first, int64_t count) {
+    const rdk_attention_desc *d = w->d;
+    k += first * d->k.row_stride * 4;
+    v += first * d->v.row_stride * 4;
+    if (d->k.row_stride == d->v.row_stride && d->d_qk == d->d_v) {
+        stream both = stream_of(k, (int64_t)((uintptr_t)v - (uintptr_t)k), d->d_qk * 4,
+                                d->k.row_stride * 4, count);
+        return (ahead){.keys = both, .together = true};
+    }
+    return (ahead){.keys = halves_of(k, d->d_qk, d->k.row_stride, count),
+                   .values = halves_of(v, d->d_v, d->v.row_stride, count)};
 }
 
 /* The lanes of a block that a row sees end here. */
@@ -112,9 +123,9 @@ static float *scores_of(const walk *w, const group *g, int lane) {
 
 /* Lanes `lane` ... end - 1 for the rows from `skip` on. */
 static void score_lanes(const walk *w, const unit *u, const block *b, const group *g, int lane,
-                        int end, int skip, float *check, stream *next) {
+                        int end, int skip, stream *next) {
     int vectors = (g->width - skip) / TILE_LANES, at_once = TILE_KEYS_OF[vectors];
-    tile t = {.a_row = w->d->k.row_stride * 4, .a_step = 4, .fetch = next, .check = check};
+    tile t = {.a_row = w->d->k.row_stride * 4, .a_step = 4, .fetch = next};
     t.a = key_at(w, u, b->base + lane);
     t.b = (const char *)(w->q + g->first * w->d->d_qk + skip);
     t.b_step = g->width * 4;
@@ -132,22 +143,17 @@ static void score_lanes(const walk *w, const unit *u, const block *b, const grou
         TILES[rest][vectors](&t);
 }
 
-/* On the diagonal, rows at the front that see nothing of a lane are left out as far as vectors go. Returns
- * whether any score is NaN. (A sum of +inf and -inf cries wolf.) */
-static bool score_group(const walk *w, const unit *u, const block *b, const group *g,
+/* On the diagonal, rows at the front that see nothing of a lane are left out as far as vectors go. */
+static void score_group(const walk *w, const unit *u, const block *b, const group *g,
                         stream *next) {
-    float check[TILE_LANES] = {0}, sum = 0;
     int lane = b->lo;
     for (int skip = 0; skip < g->width; skip += QUANTUM) {
         int end = g->ends[least(skip + QUANTUM, g->count) - 1];
         if (end > lane) {
-            score_lanes(w, u, b, g, lane, end, skip, check, next);
+            score_lanes(w, u, b, g, lane, end, skip, next);
             lane = end;
         }
     }
-    for (int i = 0; i < TILE_LANES; i++)
-        sum += check[i];
-    return isnan(sum);
 }
 
 /* Keys that lie so far apart that a cache's sets hold too few of them, brought together. There is room where
@@ -163,10 +169,9 @@ static void gather_keys(const walk *w, few *f, int count) {
 }
 
 /* The same for very few queries, and keys enough. The last keys may come twice in part. */
-static bool score_few(const walk *w, const unit *u, const block *b, const group *g, stream *next) {
-    float check[RDK_FEW_CHECK] = {0}, sum = 0;
+static void score_few(const walk *w, const unit *u, const block *b, const group *g, stream *next) {
     int at_once = FEW_KEYS_OF[g->count];
-    few f = {.d = w->d->d_qk, .fetch = next, .check = check};
+    few f = {.d = w->d->d_qk, .fetch = next};
     f.q = w->q + g->first * w->d->d_qk;
     for (int lane = b->lo; lane < g->hi; lane += at_once) {
         int first = (int)least(lane, g->hi - at_once);
@@ -175,19 +180,6 @@ static bool score_few(const walk *w, const unit *u, const block *b, const group 
         gather_keys(w, &f, at_once);
         f.c = scores_of(w, g, first);
         FEW_OF[g->count](&f);
-    }
-    for (int i = 0; i < RDK_FEW_CHECK; i++)
-        sum += check[i];
-    return isnan(sum);
-}
-
-/* Finds the rows that see a score of NaN: their chunk goes to the reference. */
-static void note_nan(const walk *w, const block *b, const group *g) {
-    for (int i = 0; i < g->count; i++) {
-        rdk_row *r = &w->rows[g->first + i];
-        for (int lane = b->lo; lane < g->ends[i]; lane++)
-            if (isnan(scores_of(w, g, lane)[i]))
-                r->chunk_is_odd = true;
     }
 }
 
@@ -208,13 +200,29 @@ static void hide_unseen(const walk *w, const block *b, const group *g) {
     hide(scores_of(w, g, g->hi), (to - g->hi) * g->width);
 }
 
-/* The largest of each of 16 columns of the scores; of a NaN and another, one or the other. */
-RDK_INLINE f32x16 largest_scores(const float *s, int64_t step, int from, int to) {
-    f32x16 even = f32x16_load(s + from * step), odd = f32x16_load(s + (from + 2) * step);
-    for (int lane = from + 4; lane < to; lane += 4) {
-        even = f32x16_max(even, f32x16_load(s + lane * step));
-        odd = f32x16_max(odd, f32x16_load(s + (lane + 2) * step));
+/* Finds the rows that see a score of NaN: their chunk goes to the reference. */
+static void note_nan(const walk *w, const block *b, const group *g) {
+    for (int i = 0; i < g->count; i++) {
+        rdk_row *r = &w->rows[g->first + i];
+        for (int lane = b->lo; lane < g->ends[i]; lane++)
+            if (isnan(scores_of(w, g, lane)[i]))
+                r->chunk_is_odd = true;
     }
+}
+
+/* The largest of each of 16 columns of the scores; of a NaN and another, one or the other. All of them are added to
+ * `sum`, which becomes NaN if one is. (A sum of +inf and -inf cries wolf.) Additions are free beside the loads. */
+RDK_INLINE f32x16 largest_scores(const float *s, int64_t step, int from, int to, f32x16 *sum) {
+    f32x16 even = f32x16_load(s + from * step), odd = f32x16_load(s + (from + 2) * step);
+    f32x16 even_sum = f32x16_add(*sum, even), odd_sum = odd;
+    for (int lane = from + 4; lane < to; lane += 4) {
+        f32x16 x = f32x16_load(s + lane * step), y = f32x16_load(s + (lane + 2) * step);
+        even = f32x16_max(even, x);
+        odd = f32x16_max(odd, y);
+        even_sum = f32x16_add(even_sum, x);
+        odd_sum = f32x16_add(odd_sum, y);
+    }
+    *sum = f32x16_add(even_sum, odd_sum);
     return f32x16_max(even, odd);
 }
 
@@ -229,9 +237,11 @@ static void find_references(const walk *w, const block *b, group *g) {
     float max[3 * TILE_GROUP]; /* of even lanes, of odd lanes, and of even lanes again */
     int from = b->lo / RDK_LANES * RDK_LANES, to = round_up(g->hi, RDK_LANES);
     float *M = w->M + 2 * g->first, *T = w->T + 2 * g->first;
-    f32x16 magic = f32x16_set1(RDK_MAGIC);
+    f32x16 magic = f32x16_set1(RDK_MAGIC), sum = f32x16_set1(0);
     for (int i = 0; i < 2 * g->width; i += RDK_LANES)
-        f32x16_store(max + i, largest_scores(w->scores + i, g->width, from, to));
+        f32x16_store(max + i, largest_scores(w->scores + i, g->width, from, to, &sum));
+    if (f32x16_has_nan(sum))
+        note_nan(w, b, g);
     memcpy(max + 2 * g->width, max, (size_t)g->width * sizeof *max);
     for (int i = 0; i < 2 * g->width; i += RDK_LANES) {
         f32x16 t = f32x16_max(f32x16_load(max + i), f32x16_load(max + g->width + i));
@@ -422,6 +432,7 @@ static void attend(const walk *w, const unit *u, block b, ahead next) {
     int groups = groups_of(u);
     bool far_apart = w->d->v.row_stride * 4 >= FAR_APART;
     bool packs = groups > (far_apart ? 2 : WORTH_PACKING), packed = false;
+    stream *next_values = next.together ? &next.keys : &next.values;
     for (int i = 0; i < groups; i++) {
         group g = group_at(u, i, groups);
         look_at(w, &b, &g);
@@ -431,8 +442,7 @@ static void attend(const walk *w, const unit *u, block b, ahead next) {
             pack_values(w, u, &b, 0);
         packed = packs;
         bool very_few = !packed && g.count <= FEW && g.hi - b.lo >= FEW_KEYS_OF[g.count];
-        if ((very_few ? score_few : score_group)(w, u, &b, &g, &next.keys))
-            note_nan(w, &b, &g);
+        (very_few ? score_few : score_group)(w, u, &b, &g, &next.keys);
         if (b.lo % RDK_LANES || g.hi % RDK_LANES || g.ends[0] < g.hi) {
             hide_unseen(w, &b, &g);
             note_padding(w, &g);
@@ -440,9 +450,9 @@ static void attend(const walk *w, const unit *u, block b, ahead next) {
         find_references(w, &b, &g);
         weigh_group(w, &b, &g);
         if (packed)
-            add_packed_values(w, &b, &g, &next.values);
+            add_packed_values(w, &b, &g, next_values);
         else
-            add_values_in_place(w, u, &b, &g, &next.values);
+            add_values_in_place(w, u, &b, &g, next_values);
     }
 }
 
@@ -628,10 +638,10 @@ static ahead after(const walk *w, const unit *units, int count, int i, const blo
     int64_t first = b->base + (another ? b->lo : b->hi);
     int64_t n = least(another ? b->hi - b->lo : RDK_BLOCK, w->d->kv_len - first);
     if (n > 0)
-        return (ahead){keys_from(w, u->k, first, n), values_from(w, u->v, first, n)};
+        return ahead_of(w, u->k, u->v, first, n);
     const unit *last = &units[count - 1];
     n = least(RDK_BLOCK, w->d->kv_len);
-    return (ahead){keys_from(w, last->next_k, 0, n), values_from(w, last->next_v, 0, n)};
+    return ahead_of(w, last->next_k, last->next_v, 0, n);
 }
 
 static int64_t most_visible(const walk *w, const unit *u) {

@@ -34,8 +34,17 @@ RDK_INLINE const char *keys_on(const char *key, int64_t step, const int n) {
     return key;
 }
 
+/* Four elements of one key, and of another in the upper half. An insertion takes a pipe that multiplies, a blend any: it
+ * is the better one where many queries multiply. */
+RDK_INLINE __m256 two_keys(const float *low, const float *high, const int rows) {
+    __m256 m = _mm256_castps128_ps256(_mm_loadu_ps(low));
+    return rows < 4 ? _mm256_insertf128_ps(m, _mm_loadu_ps(high), 1)
+                    : _mm256_blend_ps(m, _mm256_broadcast_ps((const __m128 *)high), 0xf0);
+}
+
 /* Elements 0 ... 3 of eight keys, in one vector for each element; or element 0 alone. */
-RDK_INLINE void turn_8_keys(__m256 m[4], const char *key, int64_t step, bool whole) {
+RDK_INLINE void turn_8_keys(__m256 m[4], const char *key, int64_t step, bool whole,
+                            const int rows) {
     const __m128i one = _mm_setr_epi32(-1, 0, 0, 0);
     const char *above = keys_on(key, step, 4);
     __m256 p[4];
@@ -43,8 +52,7 @@ RDK_INLINE void turn_8_keys(__m256 m[4], const char *key, int64_t step, bool who
     for (int i = 0; i < 4; i++) {
         const float *low = (const float *)(const void *)(key + i * step);
         const float *high = (const float *)(const void *)(above + i * step);
-        p[i] = whole ? _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(low)),
-                                            _mm_loadu_ps(high), 1)
+        p[i] = whole ? two_keys(low, high, rows)
                      : _mm256_set_m128(_mm_maskload_ps(high, one), _mm_maskload_ps(low, one));
         TILE_PIN(p[i]);
     }
@@ -88,13 +96,13 @@ RDK_INLINE void few_step(few_sums *sums, const char *key, int64_t step, const fl
                          const int sixteen, const int rows) {
     __m256 low[4], high[4], later[2];
     const bool crowded = TILE_REGISTERS == 16 && n == 4 && rows == 4;
-    turn_8_keys(low, key, step, n == 4);
+    turn_8_keys(low, key, step, n == 4, rows);
     if (crowded) {
         later[0] = low[2];
         later[1] = low[3];
         FEW_SET_ASIDE(later);
     }
-    turn_8_keys(high, keys_on(key, step, 8), step, n == 4);
+    turn_8_keys(high, keys_on(key, step, 8), step, n == 4, rows);
     few_column(sums, low[0], high[0], q, sixteen, rows);
     if (n == 1)
         return;
@@ -120,7 +128,7 @@ RDK_INLINE void few_piece(few_sums *sums, const char **at, int64_t step, const f
 #undef FEW_CLEAR
     for (; left >= 4; left -= 4, *at += 16, *q += 4 * FEW_WIDTH) {
         few_steps(sums, *at, step, *q, 4, rows, sixteens);
-        stream_fetch(&s, 4 * sixteens); /* as many as are read */
+        stream_fetch(&s, 2 * sixteens); /* as many as are read */
     }
     for (; left > 0; left--, *at += 4, *q += FEW_WIDTH)
         few_steps(sums, *at, step, *q, 1, rows, sixteens);
@@ -144,7 +152,6 @@ RDK_INLINE void few_put(float *c, const float *scores, const int rows) {
 RDK_INLINE void few_body(const few *f, const int rows, const int sixteens) {
     float scores[FEW][FEW_MOST_KEYS];
     few_sums sums;
-    __m256 all = _mm256_loadu_ps(f->check);
     const char *key = f->key;
     const float *q = f->q;
     int64_t left = f->d;
@@ -166,12 +173,6 @@ RDK_INLINE void few_body(const few *f, const int rows, const int sixteens) {
 #undef FEW_JOIN
         left -= RDK_PIECE;
     } while (left > 0);
-#define FEW_CHECK(t, r)                                                                            \
-    if (t < sixteens && r < rows)                                                                  \
-        all = _mm256_add_ps(all, _mm256_add_ps(sums.low##t##_##r, sums.high##t##_##r));
-    FEW_PLACES(FEW_CHECK)
-#undef FEW_CHECK
-    _mm256_storeu_ps(f->check, all);
     RDK_UNROLL
     for (int i = 0; i < 2 * sixteens; i++)
         few_put(f->c + 8 * i * FEW_WIDTH, scores[0] + 8 * i, rows);

@@ -11,30 +11,34 @@
 
 enum { RDK_LINE = 64 }; /* bytes that memory moves at once */
 
-/* Memory that will be read soon, line by line. Lines are asked for one at a time, between the steps of a
- * tile: a burst of them would wait for memory, and the sums with it. */
+/* Memory that will be read soon, line by line, in two places at once: two streams are more than one to memory.
+ * Lines are asked for between the steps of a tile: a burst of them would wait for memory, and the sums with it. */
 typedef struct stream {
     const char *p;
-    int64_t left;        /* lines of all rows */
+    int64_t twin;        /* bytes from p to the other place */
+    int64_t left;        /* lines of all rows, in each place */
     int64_t row, in_row; /* lines of a row; those left of this one */
     int64_t gap;         /* bytes from the end of a row's last line to the next row */
 } stream;
 
-RDK_INLINE stream stream_of(const char *p, int64_t row_bytes, int64_t row_step, int64_t rows) {
+RDK_INLINE stream stream_of(const char *p, int64_t twin, int64_t row_bytes, int64_t row_step,
+                            int64_t rows) {
     int64_t lines = (row_bytes + RDK_LINE - 1) / RDK_LINE;
-    stream s = {p, lines * rows, lines, lines, row_step - lines * RDK_LINE};
+    stream s = {p, twin, lines * rows, lines, lines, row_step - lines * RDK_LINE};
     if (rows <= 0)
         s.left = 0;
     return s;
 }
 
-/* The next n lines, n a constant; at the end of a row perhaps some behind it. */
+/* The next n lines of each place, n a constant; at the end of a row perhaps some behind it. */
 RDK_INLINE void stream_fetch(stream *s, const int n) {
     if (s->left <= 0)
         return;
     RDK_UNROLL
-    for (int i = 0; i < n; i++)
+    for (int i = 0; i < n; i++) {
         __builtin_prefetch(s->p + i * RDK_LINE, 0, 2);
+        __builtin_prefetch(s->p + s->twin + i * RDK_LINE, 0, 2);
+    }
     s->p += n * RDK_LINE;
     s->left -= n;
     s->in_row -= n;
@@ -56,12 +60,9 @@ typedef struct tile {
     int64_t piece;       /* steps of one chain; the next begins at +0 and is added to c */
     const float *shrink; /* NULL: c begins at +0; else c[r] is first multiplied with shrink[r] */
     stream *fetch;       /* what to fetch meanwhile */
-    float *check;        /* NULL, or a vector that all of c is added to: NaN if c has one */
 } tile;
 
 typedef void tile_function(const tile *t);
-
-enum { RDK_FEW_CHECK = 8 };
 
 /* The scores of FEW_KEYS_OF[queries] keys for up to FEW queries, where an ISA has something better for them than a tile
  * with most of its columns empty. */
@@ -72,7 +73,6 @@ typedef struct few {
     int64_t d;
     float *c; /* [key][width of the group]; of each row eight floats are written */
     stream *fetch;
-    float *check; /* RDK_FEW_CHECK floats that all scores are added to: NaN if one is */
 } few;
 
 typedef void few_function(const few *f);

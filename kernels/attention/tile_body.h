@@ -63,7 +63,7 @@ typedef struct tile_sums {
 #define TILE_UNROLL _Pragma("GCC unroll 4")
 #endif
 
-/* Odd multiples of the distance of rows; an address can hold 1, 2, 4 or 8 times one of them. */
+/* Odd multiples of the distance of rows, in bytes; an address can hold 1, 2, 4 or 8 times one of them. */
 typedef struct tile_rows {
     int64_t x1, x3, x5, x7, x9, x11;
 } tile_rows;
@@ -73,21 +73,34 @@ typedef struct tile_rows {
     if (r < rows)                                                                                  \
     __asm__("" : "+r"(row.x##r))
 
-/* One vector alone needs few registers for sums, and clang takes the others for elements ahead: sums would spill. */
-#define TILE_ROW(r)                                                                                \
-    (a + (vectors == 1 ? r * row->x1                                                               \
+RDK_INLINE tile_rows tile_rows_of(const int64_t step, const int rows) {
+    tile_rows row = {step, 3 * step, 5 * step, 7 * step, 9 * step, 11 * step};
+    TILE_KEEP(1);
+    TILE_KEEP(3);
+    TILE_KEEP(5);
+    TILE_KEEP(7);
+    TILE_KEEP(9);
+    TILE_KEEP(11);
+    return row;
+}
+#undef TILE_KEEP
+
+/* The address of row r. One vector alone needs few registers for sums, and clang takes the others for elements ahead:
+ * sums would spill. */
+#define TILE_ROW(p, row, r)                                                                        \
+    (p + (vectors == 1 ? r * (row).x1                                                              \
           : r == 0     ? 0                                                                         \
-          : r == 1     ? row->x1                                                                   \
-          : r == 2     ? row->x1 * 2                                                               \
-          : r == 3     ? row->x3                                                                   \
-          : r == 4     ? row->x1 * 4                                                               \
-          : r == 5     ? row->x5                                                                   \
-          : r == 6     ? row->x3 * 2                                                               \
-          : r == 7     ? row->x7                                                                   \
-          : r == 8     ? row->x1 * 8                                                               \
-          : r == 9     ? row->x9                                                                   \
-          : r == 10    ? row->x5 * 2                                                               \
-                       : row->x11))
+          : r == 1     ? (row).x1                                                                  \
+          : r == 2     ? (row).x1 * 2                                                              \
+          : r == 3     ? (row).x3                                                                  \
+          : r == 4     ? (row).x1 * 4                                                              \
+          : r == 5     ? (row).x5                                                                  \
+          : r == 6     ? (row).x3 * 2                                                              \
+          : r == 7     ? (row).x7                                                                  \
+          : r == 8     ? (row).x1 * 8                                                              \
+          : r == 9     ? (row).x9                                                                  \
+          : r == 10    ? (row).x5 * 2                                                              \
+                       : (row).x11))
 
 /* One step with a step of b held, and a going by. */
 RDK_INLINE void tile_step_tall(tile_sums *sums, const char *a, const tile_rows *row, const char *b,
@@ -108,7 +121,7 @@ RDK_INLINE void tile_step_tall(tile_sums *sums, const char *a, const tile_rows *
 #define TILE_ADD(r, i)                                                                             \
     if (r < rows && i < vectors) {                                                                 \
         if (i == 0)                                                                                \
-            x = tile_take(TILE_ROW(r));                                                            \
+            x = tile_take(TILE_ROW(a, *row, r));                                                   \
         sums->s##r##_##i = tile_fma_one(x, TILE_PICK(i), sums->s##r##_##i);                        \
         TILE_PIN(sums->s##r##_##i);                                                                \
     }
@@ -124,7 +137,7 @@ RDK_INLINE void tile_step_wide(tile_sums *sums, const char *a, const tile_rows *
     tile_one a0 = tile_take(a), a1 = a0, a2 = a0, a3 = a0, a4 = a0, a5 = a0;
 #define TILE_HOLD(r)                                                                               \
     if (r < rows)                                                                                  \
-    a##r = tile_take(TILE_ROW(r))
+    a##r = tile_take(TILE_ROW(a, *row, r))
     TILE_HOLD(0);
     TILE_HOLD(1);
     TILE_HOLD(2);
@@ -160,96 +173,94 @@ RDK_INLINE void tile_clear(tile_sums *sums) {
 #undef TILE_CLEAR
 }
 
+/* The places of c's vectors. Begun anew for each use: kept over the loop, the addresses of all rows would lie on the
+ * stack, and the way from a tile to the next be longer than the core looks ahead. */
+#define TILE_PLACES                                                                                \
+    char *at = c;                                                                                  \
+    const tile_rows row = tile_rows_of(c_row, rows);                                               \
+    __asm__("" : "+r"(at))
+#define TILE_PLACE(r, i) (float *)(void *)(TILE_ROW(at, row, r) + i * TILE_LANES * 4)
+
 /* What lies at c, each row times its factor. */
-RDK_INLINE void tile_begin(const tile *t, const float *c, const float *shrink, tile_sums *sums,
+RDK_INLINE void tile_begin(char *c, const int64_t c_row, const float *shrink, tile_sums *sums,
                            const int rows, const int vectors) {
+    TILE_PLACES;
 #define TILE_LOAD(r, i)                                                                            \
     if (r < rows && i < vectors)                                                                   \
-        sums->s##r##_##i =                                                                         \
-            tile_mul(tile_load(c + r * t->c_row + i * TILE_LANES), tile_splat(shrink + r));
+        sums->s##r##_##i = tile_mul(tile_load(TILE_PLACE(r, i)), tile_splat(shrink + r));
     TILE_BY_ROWS(TILE_LOAD);
 #undef TILE_LOAD
 }
 
 /* Adds what lies at c to all sums. */
-RDK_INLINE void tile_join(const tile *t, const float *c, tile_sums *sums, const int rows,
+RDK_INLINE void tile_join(char *c, const int64_t c_row, tile_sums *sums, const int rows,
                           const int vectors) {
+    TILE_PLACES;
 #define TILE_JOIN(r, i)                                                                            \
     if (r < rows && i < vectors)                                                                   \
-        sums->s##r##_##i = tile_add(tile_load(c + r * t->c_row + i * TILE_LANES), sums->s##r##_##i);
+        sums->s##r##_##i = tile_add(tile_load(TILE_PLACE(r, i)), sums->s##r##_##i);
     TILE_BY_ROWS(TILE_JOIN);
 #undef TILE_JOIN
 }
 
-RDK_INLINE void tile_put(const tile *t, float *c, tile_sums *sums, const int rows,
+RDK_INLINE void tile_put(char *c, const int64_t c_row, tile_sums *sums, const int rows,
                          const int vectors) {
+    TILE_PLACES;
 #define TILE_STORE(r, i)                                                                           \
     if (r < rows && i < vectors)                                                                   \
-        tile_store(c + r * t->c_row + i * TILE_LANES, sums->s##r##_##i);
+        tile_store(TILE_PLACE(r, i), sums->s##r##_##i);
     TILE_BY_ROWS(TILE_STORE);
 #undef TILE_STORE
 }
 
-/* Adds all sums to a vector, which becomes NaN if one is. */
-RDK_INLINE void tile_check(float *check, tile_sums *sums, const int rows, const int vectors) {
-    tile_vec all = tile_load(check);
-#define TILE_CHECK(r, i)                                                                           \
-    if (r < rows && i < vectors)                                                                   \
-        all = tile_add(all, sums->s##r##_##i);
-    TILE_BY_ROWS(TILE_CHECK);
-#undef TILE_CHECK
-    tile_store(check, all);
-}
-
-/* One tile, from a on to c. */
-RDK_INLINE void tile_once(const tile *t, const char *a, float *c, const float *shrink,
-                          const int rows, const int vectors) {
+/* Steps of one chain: those that go beside fetching, then the others. Moves a and b on. */
+RDK_INLINE void tile_chain(tile_sums *sums, const char **a, const tile_rows *row, int64_t a_step,
+                           const char **b, int64_t b_step, int64_t steps, stream *fetch,
+                           const int rows, const int vectors) {
     enum { LINE_FLOATS = RDK_LINE / 4 };
     const int lines = vectors * TILE_LANES > LINE_FLOATS ? vectors * TILE_LANES / LINE_FLOATS : 1;
-    tile_sums sums;
-    const char *b = t->b;
-    const int64_t a_row = t->a_row, a_step = t->a_step, b_step = t->b_step;
-    tile_rows row = {a_row, 3 * a_row, 5 * a_row, 7 * a_row, 9 * a_row, 11 * a_row};
-    TILE_KEEP(1);
-    TILE_KEEP(3);
-    TILE_KEEP(5);
-    TILE_KEEP(7);
-    TILE_KEEP(9);
-    TILE_KEEP(11);
-    int64_t left = t->steps;
-
-    tile_clear(&sums);
-    if (shrink)
-        tile_begin(t, c, shrink, &sums, rows, vectors);
-    for (;;) {
-        int64_t steps = left < t->piece ? left : t->piece;
-        left -= steps;
-        if (t->fetch->left > 0) {
-            stream f = *t->fetch; /* as many lines a step as the step reads of b */
-            for (; steps > 0 && f.left > 0; steps--, a += a_step, b += b_step) {
-                tile_step(&sums, a, &row, b, rows, vectors);
-                stream_fetch(&f, lines);
-            }
-            *t->fetch = f;
+    if (fetch->left > 0) {
+        stream f = *fetch; /* as many lines as the steps read of b */
+        for (; steps > 1 && f.left > 0; steps -= 2) {
+            tile_step(sums, *a, row, *b, rows, vectors);
+            tile_step(sums, *a + a_step, row, *b + b_step, rows, vectors);
+            stream_fetch(&f, lines);
+            *a += 2 * a_step;
+            *b += 2 * b_step;
         }
-        TILE_UNROLL
-        for (; steps > 0; steps--, a += a_step, b += b_step)
-            tile_step(&sums, a, &row, b, rows, vectors);
-        if (t->steps > left + t->piece) /* not the first piece */
-            tile_join(t, c, &sums, rows, vectors);
-        tile_put(t, c, &sums, rows, vectors);
-        if (left == 0)
-            break;
-        tile_clear(&sums);
+        *fetch = f;
     }
-    if (t->check)
-        tile_check(t->check, &sums, rows, vectors);
+    TILE_UNROLL
+    for (; steps > 0; steps--, *a += a_step, *b += b_step)
+        tile_step(sums, *a, row, *b, rows, vectors);
 }
 
 RDK_INLINE void tile_body(const tile *t, const int rows, const int vectors) {
-    for (int64_t n = 0; n < t->times; n++)
-        tile_once(t, t->a + n * rows * t->a_row, t->c + n * rows * t->c_row,
-                  t->shrink ? t->shrink + n * rows : NULL, rows, vectors);
+    const int64_t a_row = t->a_row, a_step = t->a_step, b_step = t->b_step, c_row = t->c_row * 4;
+    const int64_t times = t->times, all = t->steps, piece = t->piece;
+    const tile_rows row = tile_rows_of(a_row, rows);
+    const float *shrink = t->shrink;
+    stream *fetch = t->fetch;
+    for (int64_t n = 0; n < times; n++) {
+        const char *a = t->a + n * rows * a_row, *b = t->b;
+        char *c = (char *)t->c + n * rows * c_row;
+        int64_t left = all;
+        tile_sums sums;
+        tile_clear(&sums);
+        if (shrink)
+            tile_begin(c, c_row, shrink + n * rows, &sums, rows, vectors);
+        for (;;) {
+            int64_t steps = left < piece ? left : piece;
+            tile_chain(&sums, &a, &row, a_step, &b, b_step, steps, fetch, rows, vectors);
+            if (left < all) /* not the first piece */
+                tile_join(c, c_row, &sums, rows, vectors);
+            tile_put(c, c_row, &sums, rows, vectors);
+            left -= steps;
+            if (left == 0)
+                break;
+            tile_clear(&sums);
+        }
+    }
 }
 
 #define TILE(rows, vectors)                                                                        \

@@ -57,7 +57,7 @@ TARGETS = {
 # Lines that change no result, whatever they say: what is fetched ahead, how work is split, what falls away.
 SPEED_FUNCTIONS = {
     "stream_of": "what is fetched ahead", "stream_fetch": "what is fetched ahead",
-    "keys_from": "what is fetched ahead", "values_from": "what is fetched ahead",
+    "halves_of": "what is fetched ahead", "ahead_of": "what is fetched ahead",
     "after": "what is fetched ahead",
 }
 SPEED_LINES = re.compile(
