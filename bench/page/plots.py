@@ -195,7 +195,8 @@ def best_limits(limits, process, kind, key):
 
 
 def with_threads(label, threads):
-    return label if threads == 1 else f"{label}, {threads:g} threads"
+    """Short, so that it fits beside its line on a phone."""
+    return label if threads == 1 else f"{label} ({threads:g} thr.)"
 
 
 def roofs(limits, process):
