@@ -203,10 +203,11 @@ static void hide_unseen(const walk *w, const block *b, const group *g) {
 /* Finds the rows that see a score of NaN: their chunk goes to the reference. */
 static void note_nan(const walk *w, const block *b, const group *g) {
     for (int i = 0; i < g->count; i++) {
-        rdk_row *r = &w->rows[g->first + i];
-        for (int lane = b->lo; lane < g->ends[i]; lane++)
-            if (isnan(scores_of(w, g, lane)[i]))
-                r->chunk_is_odd = true;
+        int lane = b->lo;
+        while (lane < g->ends[i] && !isnan(scores_of(w, g, lane)[i]))
+            lane++;
+        if (lane < g->ends[i])
+            w->rows[g->first + i].chunk_is_odd = true;
     }
 }
 
