@@ -221,12 +221,10 @@ RDK_INLINE void tile_chain(tile_sums *sums, const char **a, const tile_rows *row
     const int lines = vectors * TILE_LANES > LINE_FLOATS ? vectors * TILE_LANES / LINE_FLOATS : 1;
     if (fetch->left > 0) {
         stream f = *fetch; /* as many lines as the steps read of b */
-        for (; steps > 1 && f.left > 0; steps -= 2) {
+        for (; steps > 0 && f.left > 0; steps--, *a += a_step, *b += b_step) {
             tile_step(sums, *a, row, *b, rows, vectors);
-            tile_step(sums, *a + a_step, row, *b + b_step, rows, vectors);
-            stream_fetch(&f, lines);
-            *a += 2 * a_step;
-            *b += 2 * b_step;
+            if (steps % 2)
+                stream_fetch(&f, lines); /* in two places */
         }
         *fetch = f;
     }
