@@ -223,8 +223,8 @@ RDK_INLINE void tile_chain(tile_sums *sums, const char **a, const tile_rows *row
         stream f = *fetch; /* as many lines as the steps read of b */
         for (; steps > 0 && f.left > 0; steps--, *a += a_step, *b += b_step) {
             tile_step(sums, *a, row, *b, rows, vectors);
-            if (steps % 2)
-                stream_fetch(&f, lines); /* in two places */
+            if (vectors == 1 || steps % 2) /* one vector: clang has no register for the question */
+                stream_fetch(&f, lines);   /* in two places */
         }
         *fetch = f;
     }
