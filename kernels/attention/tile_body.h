@@ -220,11 +220,12 @@ RDK_INLINE void tile_chain(tile_sums *sums, const char **a, const tile_rows *row
     enum { LINE_FLOATS = RDK_LINE / 4 };
     const int lines = vectors * TILE_LANES > LINE_FLOATS ? vectors * TILE_LANES / LINE_FLOATS : 1;
     if (fetch->left > 0) {
-        stream f = *fetch; /* as many lines as the steps read of b */
+        const bool fetch_always = vectors == 1; /* clang has no register for the question there */
+        stream f = *fetch;                      /* as many lines as the steps read of b */
         for (; steps > 0 && f.left > 0; steps--, *a += a_step, *b += b_step) {
             tile_step(sums, *a, row, *b, rows, vectors);
-            if (vectors == 1 || steps % 2) /* one vector: clang has no register for the question */
-                stream_fetch(&f, lines);   /* in two places */
+            if (fetch_always || steps % 2)
+                stream_fetch(&f, lines); /* in two places */
         }
         *fetch = f;
     }

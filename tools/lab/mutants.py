@@ -61,7 +61,7 @@ SPEED_FUNCTIONS = {
     "after": "what is fetched ahead",
 }
 SPEED_LINES = re.compile(
-    r"__builtin_prefetch|stream_fetch|\bfetch|next_k|next_v|is_last = kv_head|->later|short_rows|FETCH_BYTES"
+    r"__builtin_prefetch|stream_fetch|\bfetch|\bf\.left|next_k|next_v|is_last = kv_head|->later|short_rows|FETCH_BYTES"
     r"|WORTH_PACKING|FAR_APART|far_apart|GROUP_COLUMNS|FEW_LINES|RDK_ALIGN =|RDK_STATE_FLOATS =|__asm__|_Pragma"
     r"|TILE_HOLD\([45]\)"  # no tile is five rows and five vectors large
     r"|lane < g->ends\[i\]( && !isnan|\)$)"  # more looked at: more goes to the reference, which gives the same bits
