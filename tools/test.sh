@@ -49,6 +49,9 @@ settings() {
     # SIMDe takes a minute to compile. The bits do not depend on the optimisation, so two builds of the
     # matrix have it.
     case $1 in
+        *-O0-simde) slower=5 ;; # every vector operation is a call
+    esac
+    case $1 in
         gcc-O2 | clang-O2 | *-simde) options="$options -Demulated=true" ;;
         *) options="$options -Demulated=false" ;;
     esac
