@@ -112,11 +112,11 @@ ATTENTION = [
         (TILE, "if (left < all)", "if (left < all - piece)")]),
     # What a query sees
     ("causal_sees_one_key_more", "vector", [
-        (WALK, "lane = g->ends[i] > b->lo ? g->ends[i] : b->lo;",
-               "lane = g->ends[i] > b->lo ? g->ends[i] + 1 : b->lo;")]),
+        (WALK, "int end = i < g->count ? g->ends[i] : g->hi;",
+               "int end = i < g->count ? g->ends[i] + 1 : g->hi;")]),
     ("causal_sees_one_key_less", "vector", [
-        (WALK, "lane = g->ends[i] > b->lo ? g->ends[i] : b->lo;",
-               "lane = g->ends[i] > b->lo ? g->ends[i] - 1 : b->lo;")]),
+        (WALK, "int end = i < g->count ? g->ends[i] : g->hi;",
+               "int end = i < g->count ? g->ends[i] - 1 : g->hi;")]),
     ("last_key_has_no_value", "vector", [
         (WALK, "g->ends[after - 1]) - lane;", "g->ends[after - 1]) - lane - 1;")]),
     ("blocks_from_the_first_key", "vector", [ # key_pos0 ignored
@@ -126,9 +126,11 @@ ATTENTION = [
         (WALK, "least(end, (chunk + 1) * RDK_CHUNK)", "least(end, position + RDK_CHUNK)")]),
     # References and weights
     ("maximum_misses_odd_keys", "vector", [
-        (WALK, "return f32x16_max(even, odd);", "return even;")]),
+        (WALK, "return f32x16_max(even, odd);", "return even;"),
+        (WALK, "most = f32x16_max(most, f32x16_load(s + lane));", ";")]),
     ("sum_not_shrunk", "vector", [
-        (WALK, "f64x8_low(f32x16_load(g->shrink + i))", "f64x8_low(f32x16_set1(1))")]),
+        (WALK, "f64x8_low(f32x16_load(g->shrink + i))", "f64x8_low(f32x16_set1(1))"),
+        (WALK, "*l = *l * g->shrink[i]", "*l = *l")]),
     ("output_not_shrunk", "vector", [
         (TILE, "tile_splat(shrink + ", "tile_splat((const float[64]){[0 ... 63] = 1} + ")]),
     ("output_shrunk_by_the_next_row", "vector", [
@@ -139,7 +141,7 @@ ATTENTION = [
                "has_plain_weights(r) ? w->M[2 * g.first + i]")]),
     # Values
     ("weights_of_the_next_query", "vector", [
-        (WALK, "(scores_of(w, g, lane) + first)", "(scores_of(w, g, lane) + first + 1)")]),
+        (WALK, "score_at(w, g, lane, first);", "score_at(w, g, lane, first + 1);")]),
     ("strips_swapped", "vector", [
         (WALK, "strip_tile(w, strip, b->lo, next)",
                "strip_tile(w, strip < 2 * TILE_STRIP && w->width >= 2 * TILE_STRIP"

@@ -12,7 +12,8 @@
  *     values     queries are the rows of a tile, columns of the values its columns
  *
  * Scores lie by key, [key][query]: keys are read where they lie, one vector holds many queries' scores of one
- * key, and what is done for each query (its maximum, M, the sums) is done for a vector of them at once.
+ * key, and what is done for each query (its maximum, M, the sums) is done for a vector of them at once. Those of
+ * very few queries, which would not fill a vector, lie by query.
  *
  * Values, too, are read where they lie, unless they lie so far apart that a cache holds few of them, or there
  * are many groups: then those of the block are first brought together in strips. Keys and values of the next
@@ -38,7 +39,7 @@ typedef struct walk {
     float *q;      /* group by group, [d_qk][width of the group] */
     float *o;      /* sums of the open chunk, row by row */
     float *total;  /* sums of the closed chunks */
-    float *scores; /* of one block and group, [key][width of the group]; then weights */
+    float *scores; /* of one block and group, [key][width of the group] or [query][key]; weights */
     float *values; /* of one block, [strip][key][columns of the strip] */
     float *M, *T;  /* of the open chunk: reference, largest logit; group by group, all rows twice */
     double *l;     /* of the open chunk, relative to M */
@@ -65,6 +66,7 @@ typedef struct group {
     int count, width;                 /* rows; the same, rounded up to whole vectors */
     int ends[TILE_GROUP];             /* of the lanes that each row sees */
     int hi;                           /* the last of them */
+    int lane_step, row_step;          /* floats from a score to that of the next lane, and row */
     float shrink[2 * TILE_GROUP + 8]; /* of the sums so far, all rows twice; eight more are read */
 } group;
 
@@ -115,8 +117,8 @@ static int seen_end(const block *b, const rdk_row *r) {
     return (int)least(b->hi, r->visible - b->base);
 }
 
-static float *scores_of(const walk *w, const group *g, int lane) {
-    return w->scores + lane * g->width;
+static float *score_at(const walk *w, const group *g, int lane, int row) {
+    return w->scores + lane * g->lane_step + row * g->row_step;
 }
 
 /* ---- Phase 1: scores ------------------------------------------------------------------------------------ */
@@ -129,7 +131,7 @@ static void score_lanes(const walk *w, const unit *u, const block *b, const grou
     t.a = key_at(w, u, b->base + lane);
     t.b = (const char *)(w->q + g->first * w->d->d_qk + skip);
     t.b_step = g->width * 4;
-    t.c = scores_of(w, g, lane) + skip;
+    t.c = score_at(w, g, lane, skip);
     t.c_row = g->width;
     t.steps = w->d->d_qk;
     t.piece = RDK_PIECE;
@@ -168,9 +170,21 @@ static void gather_keys(const walk *w, few *f, int count) {
     f->key_step = d * 4;
 }
 
-/* The same for very few queries, and keys enough. The last keys may come twice in part. */
-static void score_few(const walk *w, const unit *u, const block *b, const group *g, stream *next) {
+/* Very few queries, and keys enough for them. */
+static bool are_very_few(const block *b, const group *g) {
+    return FEW > 0 && g->count <= FEW && g->hi - b->lo >= FEW_KEYS_OF[g->count];
+}
+
+/* Whether scores lie by query. */
+static bool by_query(const group *g) {
+    return FEW > 0 && g->lane_step == 1;
+}
+
+/* The scores of very few queries, by query. The last keys may come twice in part. */
+static void score_few(const walk *w, const unit *u, const block *b, group *g, stream *next) {
     int at_once = FEW_KEYS_OF[g->count];
+    g->lane_step = 1;
+    g->row_step = RDK_BLOCK;
     few f = {.d = w->d->d_qk, .fetch = next};
     f.q = w->q + g->first * w->d->d_qk;
     for (int lane = b->lo; lane < g->hi; lane += at_once) {
@@ -178,33 +192,40 @@ static void score_few(const walk *w, const unit *u, const block *b, const group 
         f.key = key_at(w, u, b->base + first);
         f.key_step = w->d->k.row_stride * 4;
         gather_keys(w, &f, at_once);
-        f.c = scores_of(w, g, first);
+        f.c = score_at(w, g, first, 0);
         FEW_OF[g->count](&f);
     }
 }
 
 /* ---- Phase 2: maxima ------------------------------------------------------------------------------------ */
 
-static void hide(float *scores, int n) {
-    for (int i = 0; i < n; i++)
-        scores[i] = -INFINITY;
+static int first_lane(const block *b) {
+    return b->lo / RDK_LANES * RDK_LANES;
+}
+
+static int end_lane(const group *g) {
+    return round_up(g->hi, RDK_LANES);
+}
+
+static void hide(const walk *w, const group *g, int row, int lane, int end) {
+    for (; lane < end; lane++)
+        *score_at(w, g, lane, row) = -INFINITY;
 }
 
 /* What is not seen becomes -inf, over whole sixteens of lanes. */
 static void hide_unseen(const walk *w, const block *b, const group *g) {
-    int from = b->lo / RDK_LANES * RDK_LANES, to = round_up(g->hi, RDK_LANES);
-    hide(scores_of(w, g, from), (b->lo - from) * g->width);
-    for (int i = 0; i < g->count; i++)
-        for (int lane = g->ends[i] > b->lo ? g->ends[i] : b->lo; lane < g->hi; lane++)
-            scores_of(w, g, lane)[i] = -INFINITY;
-    hide(scores_of(w, g, g->hi), (to - g->hi) * g->width);
+    for (int i = 0; i < g->width; i++) {
+        int end = i < g->count ? g->ends[i] : g->hi;
+        hide(w, g, i, first_lane(b), b->lo);
+        hide(w, g, i, end > b->lo ? end : b->lo, end_lane(g));
+    }
 }
 
 /* Finds the rows that see a score of NaN: their chunk goes to the reference. */
 static void note_nan(const walk *w, const block *b, const group *g) {
     for (int i = 0; i < g->count; i++) {
         int lane = b->lo;
-        while (lane < g->ends[i] && !isnan(scores_of(w, g, lane)[i]))
+        while (lane < g->ends[i] && !isnan(*score_at(w, g, lane, i)))
             lane++;
         if (lane < g->ends[i])
             w->rows[g->first + i].chunk_is_odd = true;
@@ -233,17 +254,41 @@ RDK_INLINE f32x16 shrink_of(f32x16 M, f32x16 larger) {
     return f32x16_times_pow2(f32x16_set1(1), f32x16_add(k, f32x16_set1(RDK_MAGIC)));
 }
 
+/* The largest of each row, of even lanes, then of odd lanes, then of even lanes again. */
+static void largest_by_key(const walk *w, const block *b, const group *g, float *max, f32x16 *sum) {
+    for (int i = 0; i < 2 * g->width; i += RDK_LANES)
+        f32x16_store(max + i,
+                     largest_scores(w->scores + i, g->width, first_lane(b), end_lane(g), sum));
+    memcpy(max + 2 * g->width, max, (size_t)g->width * sizeof *max);
+}
+
+/* The same where scores lie by query: of all lanes, three times. */
+static void largest_by_query(const walk *w, const block *b, const group *g, float *max,
+                             f32x16 *sum) {
+    for (int i = 0; i < g->width; i++) {
+        max[i] = 0;
+        if (i < g->count) {
+            const float *s = score_at(w, g, 0, i);
+            f32x16 most = f32x16_load(s + first_lane(b));
+            *sum = f32x16_add(*sum, most);
+            for (int lane = first_lane(b) + RDK_LANES; lane < end_lane(g); lane += RDK_LANES) {
+                most = f32x16_max(most, f32x16_load(s + lane));
+                *sum = f32x16_add(*sum, f32x16_load(s + lane));
+            }
+            max[i] = f32x16_max_lanes(most);
+        }
+        max[g->width + i] = max[2 * g->width + i] = max[i];
+    }
+}
+
 /* A chunk with a T above HOT, or NaN, is computed again when it is closed: here it may become anything. */
 static void find_references(const walk *w, const block *b, group *g) {
-    float max[3 * TILE_GROUP]; /* of even lanes, of odd lanes, and of even lanes again */
-    int from = b->lo / RDK_LANES * RDK_LANES, to = round_up(g->hi, RDK_LANES);
+    float max[3 * TILE_GROUP];
     float *M = w->M + 2 * g->first, *T = w->T + 2 * g->first;
     f32x16 magic = f32x16_set1(RDK_MAGIC), sum = f32x16_set1(0);
-    for (int i = 0; i < 2 * g->width; i += RDK_LANES)
-        f32x16_store(max + i, largest_scores(w->scores + i, g->width, from, to, &sum));
+    (by_query(g) ? largest_by_query : largest_by_key)(w, b, g, max, &sum);
     if (f32x16_has_nan(sum))
         note_nan(w, b, g);
-    memcpy(max + 2 * g->width, max, (size_t)g->width * sizeof *max);
     for (int i = 0; i < 2 * g->width; i += RDK_LANES) {
         f32x16 t = f32x16_max(f32x16_load(max + i), f32x16_load(max + g->width + i));
         f32x16 old = f32x16_load(M + i);
@@ -267,11 +312,11 @@ RDK_INLINE void weigh(float *s, int64_t step, f32x16 magic, int n) {
 
 /* All scores of a block relative to M, column by column of 16: even lanes of some rows, odd lanes of others. */
 static void weigh_block(const walk *w, const block *b, const group *g, const float *M) {
-    int from = b->lo / RDK_LANES * RDK_LANES, to = round_up(g->hi, RDK_LANES);
+    int from = first_lane(b), to = end_lane(g);
     int64_t step = 2 * g->width;
     for (int i = 0; i < 2 * g->width; i += RDK_LANES) {
         f32x16 magic = f32x16_sub(f32x16_set1(RDK_MAGIC), f32x16_load(M + i));
-        float *s = scores_of(w, g, from) + i;
+        float *s = score_at(w, g, from, i);
         for (int lane = from; lane < to; lane += 2 * F32X16_IN_FLIGHT, s += F32X16_IN_FLIGHT * step)
             weigh(s, step, magic, F32X16_IN_FLIGHT);
     }
@@ -279,10 +324,10 @@ static void weigh_block(const walk *w, const block *b, const group *g, const flo
 
 /* The sums of the 16 lanes of docs/arithmetic.md, [lane][row]. */
 static void sum_lanes(const walk *w, const block *b, const group *g, float *lanes) {
-    int from = b->lo / RDK_LANES * RDK_LANES, to = round_up(g->hi, RDK_LANES);
+    int from = first_lane(b), to = end_lane(g);
     int64_t step = RDK_LANES * g->width;
     for (int i = 0; i < step; i += RDK_LANES) {
-        const float *e = scores_of(w, g, from) + i;
+        const float *e = score_at(w, g, from, i);
         f32x16 sum = f32x16_load(e);
         for (int lane = from + RDK_LANES; lane < to; lane += RDK_LANES)
             sum = f32x16_add(sum, f32x16_load(e += step));
@@ -319,6 +364,26 @@ static void weigh_group(const walk *w, const block *b, const group *g) {
     }
 }
 
+/* The same where scores lie by query: 16 lanes are a vector. */
+static void weigh_queries(const walk *w, const block *b, const group *g) {
+    enum { AT_ONCE = F32X16_IN_FLIGHT * RDK_LANES };
+    for (int i = 0; i < g->count; i++) {
+        f32x16 magic = f32x16_set1(RDK_MAGIC - w->M[2 * g->first + i]);
+        float *s = score_at(w, g, 0, i);
+        int lane = first_lane(b), to = end_lane(g);
+        for (; lane + AT_ONCE <= to; lane += AT_ONCE)
+            weigh(s + lane, RDK_LANES, magic, F32X16_IN_FLIGHT);
+        for (; lane < to; lane += RDK_LANES)
+            weigh(s + lane, RDK_LANES, magic, 1);
+        lane = first_lane(b);
+        f32x16 sum = f32x16_load(s + lane);
+        while ((lane += RDK_LANES) < to)
+            sum = f32x16_add(sum, f32x16_load(s + lane));
+        double *l = w->l + g->first + i;
+        *l = *l * g->shrink[i] + rdk_fold_lanes(sum);
+    }
+}
+
 /* ---- Phase 4: values ------------------------------------------------------------------------------------ */
 
 /* Brings the values of all lanes together in strips, from column `first` on. */
@@ -342,8 +407,8 @@ static void add_values(const walk *w, const group *g, tile t, int lane, int end,
                        int64_t c_end, const float *shrink) {
     int bands = (g->count + TILE_QUERIES - 1) / TILE_QUERIES;
     const char *values = t.b;
-    t.a_row = 4;
-    t.a_step = g->width * 4;
+    t.a_row = g->row_step * 4;
+    t.a_step = g->lane_step * 4;
     t.c_row = w->width;
     t.piece = RDK_BLOCK;
     bool alike = g->count % bands == 0 && g->ends[0] == g->hi;
@@ -353,7 +418,7 @@ static void add_values(const walk *w, const group *g, tile t, int lane, int end,
         t.steps = least(end, g->ends[after - 1]) - lane;
         if (t.steps <= 0)
             continue;
-        t.a = (const char *)(scores_of(w, g, lane) + first);
+        t.a = (const char *)score_at(w, g, lane, first);
         t.c = w->o + (g->first + first) * w->width + c;
         t.shrink = shrink ? shrink + first : NULL;
         int vectors = TILE_VECTORS_OF[after - first];
@@ -409,6 +474,8 @@ static group group_at(const unit *u, int i, int groups) {
     int64_t first = parts * i / groups * QUANTUM, end = parts * (i + 1) / groups * QUANTUM;
     group g = {.first = u->first + first, .width = (int)(end - first)};
     g.count = (int)(least(end, u->count) - first);
+    g.lane_step = g.width;
+    g.row_step = 1;
     return g;
 }
 
@@ -442,14 +509,16 @@ static void attend(const walk *w, const unit *u, block b, ahead next) {
         if (packs && !packed)
             pack_values(w, u, &b, 0);
         packed = packs;
-        bool very_few = !packed && g.count <= FEW && g.hi - b.lo >= FEW_KEYS_OF[g.count];
-        (very_few ? score_few : score_group)(w, u, &b, &g, &next.keys);
+        if (!packed && are_very_few(&b, &g))
+            score_few(w, u, &b, &g, &next.keys);
+        else
+            score_group(w, u, &b, &g, &next.keys);
         if (b.lo % RDK_LANES || g.hi % RDK_LANES || g.ends[0] < g.hi) {
             hide_unseen(w, &b, &g);
             note_padding(w, &g);
         }
         find_references(w, &b, &g);
-        weigh_group(w, &b, &g);
+        (by_query(&g) ? weigh_queries : weigh_group)(w, &b, &g);
         if (packed)
             add_packed_values(w, &b, &g, next_values);
         else
@@ -585,7 +654,7 @@ static void write_weights_of_row(const walk *w, const block *b, const group *g, 
     if (!has_plain_weights(r) || hi <= b->lo)
         return;
     for (int lane = b->lo; lane < hi; lane++)
-        row[lane] = scores_of(w, g, lane)[i];
+        row[lane] = *score_at(w, g, lane, i);
     write_products(weights_of(w, r) + (b->base + b->lo) * 4, row + b->lo, hi - b->lo,
                    (float)(1 / r->l));
 }

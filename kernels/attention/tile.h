@@ -71,7 +71,7 @@ typedef struct few {
     int64_t key_step; /* bytes */
     const float *q;   /* side by side, as wide as the group */
     int64_t d;
-    float *c; /* [key][width of the group]; of each row eight floats are written */
+    float *c; /* [query][RDK_BLOCK keys] */
     stream *fetch;
 } few;
 
