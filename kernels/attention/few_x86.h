@@ -10,6 +10,7 @@
 enum {
     FEW = 4,                /* queries at most */
     FEW_WIDTH = TILE_LANES, /* of a group of so few */
+    FEW_MOST_KEYS = 32,     /* at once */
 };
 
 /* Keys at once, by queries. An fma waits four cycles for the one before in its chain and two begin in each cycle,
@@ -33,14 +34,17 @@ RDK_INLINE const char *keys_on(const char *key, int64_t step, const int n) {
     return key;
 }
 
-/* Four elements of one key, and of another in the upper half. An insertion takes a pipe that multiplies, a blend any. */
-RDK_INLINE __m256 two_keys(const float *low, const float *high) {
-    return _mm256_blend_ps(_mm256_castps128_ps256(_mm_loadu_ps(low)),
-                           _mm256_broadcast_ps((const __m128 *)high), 0xf0);
+/* Four elements of one key, and of another in the upper half. An insertion takes a pipe that multiplies, a blend any: it
+ * is the better one where many queries multiply. */
+RDK_INLINE __m256 two_keys(const float *low, const float *high, const int rows) {
+    __m256 m = _mm256_castps128_ps256(_mm_loadu_ps(low));
+    return rows < 4 ? _mm256_insertf128_ps(m, _mm_loadu_ps(high), 1)
+                    : _mm256_blend_ps(m, _mm256_broadcast_ps((const __m128 *)high), 0xf0);
 }
 
 /* Elements 0 ... 3 of eight keys, in one vector for each element; or element 0 alone. */
-RDK_INLINE void turn_8_keys(__m256 m[4], const char *key, int64_t step, bool whole) {
+RDK_INLINE void turn_8_keys(__m256 m[4], const char *key, int64_t step, bool whole,
+                            const int rows) {
     const __m128i one = _mm_setr_epi32(-1, 0, 0, 0);
     const char *above = keys_on(key, step, 4);
     __m256 p[4];
@@ -48,7 +52,7 @@ RDK_INLINE void turn_8_keys(__m256 m[4], const char *key, int64_t step, bool who
     for (int i = 0; i < 4; i++) {
         const float *low = (const float *)(const void *)(key + i * step);
         const float *high = (const float *)(const void *)(above + i * step);
-        p[i] = whole ? two_keys(low, high)
+        p[i] = whole ? two_keys(low, high, rows)
                      : _mm256_set_m128(_mm_maskload_ps(high, one), _mm_maskload_ps(low, one));
         TILE_PIN(p[i]);
     }
@@ -92,13 +96,13 @@ RDK_INLINE void few_step(few_sums *sums, const char *key, int64_t step, const fl
                          const int sixteen, const int rows) {
     __m256 low[4], high[4], later[2];
     const bool crowded = TILE_REGISTERS == 16 && n == 4 && rows == 4;
-    turn_8_keys(low, key, step, n == 4);
+    turn_8_keys(low, key, step, n == 4, rows);
     if (crowded) {
         later[0] = low[2];
         later[1] = low[3];
         FEW_SET_ASIDE(later);
     }
-    turn_8_keys(high, keys_on(key, step, 8), step, n == 4);
+    turn_8_keys(high, keys_on(key, step, 8), step, n == 4, rows);
     few_column(sums, low[0], high[0], q, sixteen, rows);
     if (n == 1)
         return;
@@ -131,32 +135,35 @@ RDK_INLINE void few_piece(few_sums *sums, const char **at, int64_t step, const f
     *fetch = s;
 }
 
-/* Stores the sums of the first piece, and adds those of the others. */
-RDK_INLINE void few_put(float *c, const few_sums *sums, const bool first, const int rows,
-                        const int sixteens) {
-#define FEW_PUT(t, r)                                                                              \
-    if (t < sixteens && r < rows) {                                                                \
-        float *low = c + r * RDK_BLOCK + 16 * t, *high = low + 8;                                  \
-        __m256 x = sums->low##t##_##r, y = sums->high##t##_##r;                                    \
-        _mm256_storeu_ps(low, first ? x : _mm256_add_ps(_mm256_loadu_ps(low), x));                 \
-        _mm256_storeu_ps(high, first ? y : _mm256_add_ps(_mm256_loadu_ps(high), y));               \
-    }
-    FEW_PLACES(FEW_PUT)
-#undef FEW_PUT
-}
-
+/* Scores are added up on the stack: another pointer would be one too many beside the loop. */
 RDK_INLINE void few_body(const few *f, const int rows, const int sixteens) {
+    float scores[FEW][FEW_MOST_KEYS];
     few_sums sums;
     const char *key = f->key;
     const float *q = f->q;
-    for (int64_t left = f->d; left > 0; left -= RDK_PIECE) {
+    int64_t left = f->d;
+    RDK_UNROLL
+    for (int i = 0; i < 2 * rows * sixteens; i++)
+        _mm256_storeu_ps(scores[i % rows] + i / rows * 8, _mm256_setzero_ps());
+    do {
         few_piece(&sums, &key, f->key_step, &q, left < RDK_PIECE ? left : RDK_PIECE, f->fetch, rows,
                   sixteens);
-        if (left == f->d)
-            few_put(f->c, &sums, true, rows, sixteens);
-        else
-            few_put(f->c, &sums, false, rows, sixteens);
+#define FEW_JOIN(t, r)                                                                             \
+    if (t < sixteens && r < rows) {                                                                \
+        float *at = scores[r] + 16 * t;                                                            \
+        sums.low##t##_##r = _mm256_add_ps(_mm256_loadu_ps(at), sums.low##t##_##r);                 \
+        sums.high##t##_##r = _mm256_add_ps(_mm256_loadu_ps(at + 8), sums.high##t##_##r);           \
+        _mm256_storeu_ps(at, sums.low##t##_##r);                                                   \
+        _mm256_storeu_ps(at + 8, sums.high##t##_##r);                                              \
     }
+        FEW_PLACES(FEW_JOIN)
+#undef FEW_JOIN
+        left -= RDK_PIECE;
+    } while (left > 0);
+    RDK_UNROLL
+    for (int i = 0; i < 2 * rows * sixteens; i++)
+        _mm256_storeu_ps(f->c + i % rows * RDK_BLOCK + i / rows * 8,
+                         _mm256_loadu_ps(scores[i % rows] + i / rows * 8));
 }
 
 static void few_1(const few *f) {
