@@ -12,9 +12,11 @@ report.py table LEG...   prints the rows of these legs, writes build/lab/report.
 
 import argparse
 import collections
+import datetime
 import json
 import os
 import re
+import subprocess
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
@@ -103,6 +105,17 @@ def rows_of(leg):
     return rows
 
 
+def about_this_machine():
+    """Its CPU, as far as it says, its compilers and the date."""
+    try:
+        cpu = re.findall(r"model name\s*:\s*(.*)", read("/proc/cpuinfo"))[:1]
+    except OSError:
+        cpu = []
+    said = [(cc, subprocess.run([cc, "--version"], capture_output=True, text=True).stdout) for cc in ("gcc", "clang")]
+    compilers = [f"{cc} {re.search(r'[0-9]+[.][0-9.]+', text)[0]}" for cc, text in said]
+    return cpu + compilers + [datetime.date.today().isoformat()]
+
+
 def table(legs):
     rows = [row for leg in legs for row in rows_of(leg)]
     cells = [COLUMNS] + [cells_of(row) for row in rows]
@@ -111,7 +124,8 @@ def table(legs):
     skips = sorted({reason for row in rows for reason in row.get("skips", [])})
     with open("build/lab/report.md", "w", encoding="utf-8") as file:
         file.write("\n".join(lines) + "\n")
-        file.write(f"\nSize: {os.environ.get('LAB_SIZE', 'full')}.\n")
+        command = "make lab" if os.environ.get("LAB_SIZE", "full") == "full" else "make lab LEG=ci"
+        file.write("\n" + ", ".join(about_this_machine() + [f"`{command}`"]) + ".\n")
         if skips:
             file.write("\nSkipped inside the suites:\n\n" + "".join(f"- {s}\n" for s in skips))
     widths = [max(len(line[i]) for line in cells) for i in range(len(COLUMNS) - 1)]
