@@ -13,6 +13,7 @@ TILE = "kernels/attention/tile_body.h"
 TILE_AVX2 = "kernels/attention/tile_avx2.h"
 TILE_NEON = "kernels/attention/tile_neon.h"
 FEW_X86 = "kernels/attention/few_x86.h"
+FEW_NEON = "kernels/attention/few_neon.h"
 AVX2 = "kernels/vec/f32x16_avx2.h"
 NEON = "kernels/vec/f32x16_neon.h"
 CONTRACT = "kernels/contract.h"
@@ -95,6 +96,7 @@ ATTENTION = [
                     "m[3] = vcombine_f32(vget_high_f32(q.val[1]), vget_high_f32(p.val[1]));")]),
     ("keys_of_another_panel", "vector", [
         (FEW_X86, "turn_8_keys(high, keys_on(key, step, 8),", "turn_8_keys(high, key,"),
+        (FEW_NEON, "*above = f->key + 8 * f->key_step;", "*above = f->key;"),
         (TILE, "t->a + n * rows * a_row", "t->a + (n & 1) * rows * a_row")]),
     ("edge_tile_one_row_short", "vector", [
         (WALK, "TILES[rest][vectors](&t);", "TILES[rest > 1 ? rest - 1 : rest][vectors](&t);")]),
@@ -163,6 +165,7 @@ ATTENTION = [
     # Memory
     ("read_past_a_key", "vector", [
         (FEW_X86, "_mm_maskload_ps(high, one)", "_mm_loadu_ps(high)"),
+        (FEW_NEON, "tile_take(key + i * step)", "tile_load(key + i * step)"),
         (WALK, "t.steps = w->d->d_qk;", "t.steps = w->d->d_qk + 1;")]),
     ("read_past_a_query", "vector", [
         (TILE_AVX2, "_mm256_maskload_ps(from, first)", "_mm256_loadu_ps(from)"),

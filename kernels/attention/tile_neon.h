@@ -77,11 +77,6 @@ RDK_INLINE tile_vec tile_fma_one(tile_one x, tile_vec y, tile_vec z) {
 #define tile_fma_one tile_fma
 #endif
 
-/* Tiles serve for very few queries, too. */
-enum { FEW = 0 };
-static const int FEW_KEYS_OF[FEW + 1] = {0};
-static few_function *const FEW_OF[FEW + 1] = {NULL};
-
 #include "kernels/attention/tile_body.h"
 
 TILE(1, 2)
@@ -128,6 +123,8 @@ RDK_INLINE void transpose_4x4(float32x4_t m[4]) {
     m[2] = vcombine_f32(vget_high_f32(p.val[0]), vget_high_f32(q.val[0]));
     m[3] = vcombine_f32(vget_high_f32(p.val[1]), vget_high_f32(q.val[1]));
 }
+
+#include "kernels/attention/few_neon.h"
 
 /* Up to four elements of a row; NEON has no masked loads. */
 RDK_INLINE float32x4_t load_few(const char *p, int n) {

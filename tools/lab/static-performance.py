@@ -57,7 +57,7 @@ ISAS = {
     "neon": {
         "title": "NEON", "triple": "aarch64", "objdump": "aarch64-linux-gnu-objdump",
         "builds": {"gcc": ["aarch64-linux-gnu-gcc"], "clang": ["clang-19", "--target=aarch64-linux-gnu"]},
-        "full": ("tile_4x6", "tile_6x4"), "shown": (),
+        "full": ("tile_4x6", "tile_6x4"), "shown": ("tile_8x2", "few_4"),
         "models": {"": [model("neoverse-n1", ("N1UnitV0", "N1UnitV1")),
                         model("neoverse-n2", ("N2UnitV0", "N2UnitV1")),
                         model("neoverse-v1", tuple(f"V1UnitV{i}" for i in range(4))),
@@ -67,7 +67,7 @@ ISAS = {
 
 # What the functions of tiles and few queries are for; the others are found by what they are.
 MEANS = {"tile_4x3": "scores", "tile_6x2": "values", "tile_8x1": "scores, 5 to 8 queries", "tile_8x3": "scores",
-         "tile_12x2": "values", "tile_4x6": "scores", "tile_6x4": "values"}
+         "tile_12x2": "values", "tile_4x6": "scores", "tile_6x4": "values", "tile_8x2": "scores, 5 to 8 queries"}
 ATTENTION, SOFTMAX = "weights of attention", "weights of softmax"
 
 Loop = collections.namedtuple("Loop", "name compiler code rules")
