@@ -95,9 +95,10 @@ ATTENTION = [
         (TILE_NEON, "m[3] = vcombine_f32(vget_high_f32(p.val[1]), vget_high_f32(q.val[1]));",
                     "m[3] = vcombine_f32(vget_high_f32(q.val[1]), vget_high_f32(p.val[1]));")]),
     ("keys_of_another_panel", "vector", [
-        (FEW_X86, "turn_8_keys(high, keys_on(key, step, 8),", "turn_8_keys(high, key,"),
-        (FEW_NEON, "*above = f->key + 8 * f->key_step;", "*above = f->key;"),
         (TILE, "t->a + n * rows * a_row", "t->a + (n & 1) * rows * a_row")]),
+    ("few_score_the_same_keys_twice", "vector", [
+        (FEW_X86, "turn_8_keys(high, keys_on(key, step, 8),", "turn_8_keys(high, key,"),
+        (FEW_NEON, "*above = f->key + 8 * f->key_step;", "*above = f->key;")]),
     ("edge_tile_one_row_short", "vector", [
         (WALK, "TILES[rest][vectors](&t);", "TILES[rest > 1 ? rest - 1 : rest][vectors](&t);")]),
     ("last_key_not_scored", "vector", [
@@ -128,10 +129,12 @@ ATTENTION = [
         (WALK, "least(end, (chunk + 1) * RDK_CHUNK)", "least(end, position + RDK_CHUNK)")]),
     # References and weights
     ("maximum_misses_odd_keys", "vector", [
-        (WALK, "return f32x16_max(even, odd);", "return even;"),
+        (WALK, "return f32x16_max(even, odd);", "return even;")]),
+    ("few_maximum_of_sixteen_keys", "vector", [
         (WALK, "most = f32x16_max(most, f32x16_load(s + lane));", ";")]),
     ("sum_not_shrunk", "vector", [
-        (WALK, "f64x8_low(f32x16_load(g->shrink + i))", "f64x8_low(f32x16_set1(1))"),
+        (WALK, "f64x8_low(f32x16_load(g->shrink + i))", "f64x8_low(f32x16_set1(1))")]),
+    ("few_sum_not_shrunk", "vector", [
         (WALK, "*l = *l * g->shrink[i]", "*l = *l")]),
     ("output_not_shrunk", "vector", [
         (TILE, "tile_splat(shrink + ", "tile_splat((const float[64]){[0 ... 63] = 1} + ")]),
@@ -164,9 +167,10 @@ ATTENTION = [
         (WALK, "(r->padded && has_nan(o, w->width))", "false")]),
     # Memory
     ("read_past_a_key", "vector", [
-        (FEW_X86, "_mm_maskload_ps(high, one)", "_mm_loadu_ps(high)"),
-        (FEW_NEON, "tile_take(key + i * step)", "tile_load(key + i * step)"),
         (WALK, "t.steps = w->d->d_qk;", "t.steps = w->d->d_qk + 1;")]),
+    ("few_read_past_a_key", "vector", [
+        (FEW_X86, "_mm_maskload_ps(high, one)", "_mm_loadu_ps(high)"),
+        (FEW_NEON, "tile_take(key + i * step)", "tile_load(key + i * step)")]),
     ("read_past_a_query", "vector", [
         (TILE_AVX2, "_mm256_maskload_ps(from, first)", "_mm256_loadu_ps(from)"),
         (TILE_NEON, "memcpy(whole, p, (size_t)n * sizeof whole[0]);",

@@ -46,11 +46,11 @@ settings() {
             options="$options -Doptimization=${level%%-*}"
             ;;
     esac
-    # SIMDe takes a minute to compile. The bits do not depend on the optimisation, so two builds of the
-    # matrix have it.
     case $1 in
         *-O0-simde) slower=5 ;; # every vector operation is a call
     esac
+    # SIMDe takes a minute to compile. The bits do not depend on the optimisation, so two builds of the
+    # matrix have it.
     case $1 in
         gcc-O2 | clang-O2 | *-simde) options="$options -Demulated=true" ;;
         *) options="$options -Demulated=false" ;;
