@@ -57,7 +57,8 @@ typedef struct unit {
 typedef struct block {
     int64_t base;
     int lo, hi;
-    bool opens_chunk;
+    int64_t chunk; /* that it is of */
+    bool opens_chunk, closes_chunk;
 } block;
 
 /* Rows that share the passes over keys and values. Each sees as many keys as the one before, or more. */
@@ -119,6 +120,51 @@ static int seen_end(const block *b, const rdk_row *r) {
 
 static float *score_at(const walk *w, const group *g, int lane, int row) {
     return w->scores + lane * g->lane_step + row * g->row_step;
+}
+
+/* ---- Phase 0: queries ----------------------------------------------------------------------------------- */
+
+/* Where the queries of rows first ... first + TILE_LANES - 1 lie; zeros for those from `end` on. */
+static void find_queries(const walk *w, int64_t first, int64_t end, const char *q[TILE_LANES]) {
+    static const float NONE[RDK_MAX_HEAD_DIM];
+    for (int i = 0; i < TILE_LANES; i++)
+        q[i] = (const char *)NONE;
+    for (int i = 0; i < TILE_LANES && first + i < end; i++) {
+        const rdk_row *r = &w->rows[first + i];
+        q[i] = rdk_const_view_row(&w->d->q, r->batch, r->head, r->query);
+    }
+}
+
+static void prefetch_rows(const char *const row[TILE_LANES], int64_t c) {
+    for (int i = 0; i < TILE_LANES; i++)
+        __builtin_prefetch(row[i] + c * 4);
+}
+
+/* TILE_LANES rows of d floats, anywhere, side by side: to[c * step + i] = row i, element c, times scale. The rows
+ * `next` are fetched meanwhile. */
+static void pack_rows(float *to, int64_t step, const char *const row[TILE_LANES],
+                      const char *const next[TILE_LANES], int64_t d, float scale) {
+    tile_vec by = tile_splat(&scale);
+    int64_t c = 0;
+    for (; c + TILE_LANES <= d; c += TILE_LANES) {
+        if (c % (RDK_LINE / 4) == 0)
+            prefetch_rows(next, c);
+        pack_columns(to, step, row, c, TILE_LANES, by);
+    }
+    if (c < d)
+        pack_columns(to, step, row, c, (int)(d - c), by);
+}
+
+/* The queries of a group side by side, times the scale; zeros where there is none. */
+static void enter_queries(const walk *w, const group *g, int64_t end) {
+    float *to = w->q + g->first * w->d->d_qk;
+    const char *row[TILE_LANES], *next[TILE_LANES];
+    int64_t group_end = g->first + g->count;
+    for (int i = 0; i < g->width; i += TILE_LANES) {
+        find_queries(w, g->first + i, group_end, row);
+        find_queries(w, g->first + i + TILE_LANES, end, next);
+        pack_rows(to + i, g->width, row, next, w->d->d_qk, w->scale);
+    }
 }
 
 /* ---- Phase 1: scores ------------------------------------------------------------------------------------ */
@@ -466,7 +512,7 @@ static void add_values_in_place(const walk *w, const unit *u, const block *b, co
     }
 }
 
-/* ---- One block of keys ---------------------------------------------------------------------------------- */
+/* ---- Groups --------------------------------------------------------------------------------------------- */
 
 /* The groups of a unit are as equal as whole vectors allow: 32 rows are 16 and 16, not 24 and 8. */
 static group group_at(const unit *u, int i, int groups) {
@@ -485,45 +531,10 @@ static int groups_of(const unit *u) {
 
 /* What the rows of a group see of a block. */
 static void look_at(const walk *w, const block *b, group *g) {
+    bool all = seen_end(b, &w->rows[g->first]) == b->hi; /* the first sees the least */
     for (int i = 0; i < g->count; i++)
-        g->ends[i] = seen_end(b, &w->rows[g->first + i]);
+        g->ends[i] = all ? b->hi : seen_end(b, &w->rows[g->first + i]);
     g->hi = g->ends[g->count - 1];
-}
-
-static void note_padding(const walk *w, const group *g) {
-    for (int i = 0; i < g->count; i++)
-        if (g->ends[i] < g->hi)
-            w->rows[g->first + i].padded = true;
-}
-
-static void attend(const walk *w, const unit *u, block b, ahead next) {
-    int groups = groups_of(u);
-    bool far_apart = w->d->v.row_stride * 4 >= FAR_APART;
-    bool packs = groups > (far_apart ? 2 : WORTH_PACKING), packed = false;
-    stream *next_values = next.together ? &next.keys : &next.values;
-    for (int i = 0; i < groups; i++) {
-        group g = group_at(u, i, groups);
-        look_at(w, &b, &g);
-        if (g.hi <= b.lo)
-            continue;
-        if (packs && !packed)
-            pack_values(w, u, &b, 0);
-        packed = packs;
-        if (!packed && are_very_few(&b, &g))
-            score_few(w, u, &b, &g, &next.keys);
-        else
-            score_group(w, u, &b, &g, &next.keys);
-        if (b.lo % RDK_LANES || g.hi % RDK_LANES || g.ends[0] < g.hi) {
-            hide_unseen(w, &b, &g);
-            note_padding(w, &g);
-        }
-        find_references(w, &b, &g);
-        (by_query(&g) ? weigh_queries : weigh_group)(w, &b, &g);
-        if (packed)
-            add_packed_values(w, &b, &g, next_values);
-        else
-            add_values_in_place(w, u, &b, &g, next_values);
-    }
 }
 
 /* ---- Chunks ----------------------------------------------------------------------------------------------- */
@@ -591,17 +602,6 @@ static void close_chunk(const walk *w, int64_t row, int64_t at, int64_t chunk, b
     r->M = larger;
 }
 
-static void close_chunks(const walk *w, const unit *u, int64_t first_key, int64_t chunk,
-                         bool is_last) {
-    int groups = groups_of(u);
-    for (int i = 0; i < groups; i++) {
-        group g = group_at(u, i, groups);
-        for (int k = 0; k < g.count; k++)
-            if (w->rows[g.first + k].visible > first_key)
-                close_chunk(w, g.first + k, 2 * g.first + k, chunk, is_last);
-    }
-}
-
 /* ---- What is written -------------------------------------------------------------------------------------- */
 
 /* n products of `from` and `by`, with every NaN made the one NaN. */
@@ -635,6 +635,63 @@ static void write_row(const walk *w, int64_t row) {
     if (d->lse.data)
         rdk_store(rdk_view_row(&d->lse, r->batch, r->head, r->query), RDK_F32, 0,
                   rdk_attention_lse(r->M, r->l));
+}
+
+/* ---- One block of keys ---------------------------------------------------------------------------------- */
+
+static void note_padding(const walk *w, const group *g) {
+    for (int i = 0; i < g->count; i++)
+        if (g->ends[i] < g->hi)
+            w->rows[g->first + i].padded = true;
+}
+
+/* After a block: closes the chunk that ends with it, and writes the rows that see nothing more. */
+static void leave(const walk *w, const block *b, const group *g) {
+    int64_t chunk_first = b->chunk * RDK_CHUNK - w->d->key_pos0;
+    bool is_last = w->rows[g->first + g->count - 1].visible <= b->base + b->hi;
+    if (!is_last && !b->closes_chunk)
+        return;
+    for (int i = 0; i < g->count; i++) {
+        if (w->rows[g->first + i].visible > chunk_first)
+            close_chunk(w, g->first + i, 2 * g->first + i, b->chunk, is_last);
+        if (is_last)
+            write_row(w, g->first + i);
+    }
+}
+
+/* A group's rows come and go while their queries and sums are in the caches: turned before their first block, written
+ * after their last. */
+static void attend(const walk *w, const unit *u, block b, ahead next) {
+    int groups = groups_of(u);
+    bool far_apart = w->d->v.row_stride * 4 >= FAR_APART;
+    bool packs = groups > (far_apart ? 2 : WORTH_PACKING), packed = false;
+    stream *next_values = next.together ? &next.keys : &next.values;
+    for (int i = 0; i < groups; i++) {
+        group g = group_at(u, i, groups);
+        look_at(w, &b, &g);
+        if (g.hi <= b.lo)
+            continue;
+        if (b.base + b.lo == 0)
+            enter_queries(w, &g, u->first + u->count);
+        if (packs && !packed)
+            pack_values(w, u, &b, 0);
+        packed = packs;
+        if (!packed && are_very_few(&b, &g))
+            score_few(w, u, &b, &g, &next.keys);
+        else
+            score_group(w, u, &b, &g, &next.keys);
+        if (b.lo % RDK_LANES || g.hi % RDK_LANES || g.ends[0] < g.hi) {
+            hide_unseen(w, &b, &g);
+            note_padding(w, &g);
+        }
+        find_references(w, &b, &g);
+        (by_query(&g) ? weigh_queries : weigh_group)(w, &b, &g);
+        if (packed)
+            add_packed_values(w, &b, &g, next_values);
+        else
+            add_values_in_place(w, u, &b, &g, next_values);
+        leave(w, &b, &g);
+    }
 }
 
 /* ---- The weights themselves: the scores once more, when M and l are known -------------------------------------- */
@@ -697,7 +754,9 @@ static block block_at(const walk *w, int64_t position, int64_t end) {
     int64_t start = position / RDK_BLOCK * RDK_BLOCK;
     block b = {.base = start - w->d->key_pos0, .lo = (int)(position - start)};
     b.hi = (int)least(RDK_BLOCK, end - start);
+    b.chunk = position / RDK_CHUNK;
     b.opens_chunk = position % RDK_CHUNK == 0 || position == w->d->key_pos0;
+    b.closes_chunk = (start + b.hi) % RDK_CHUNK == 0;
     return b;
 }
 
@@ -718,31 +777,19 @@ static int64_t most_visible(const walk *w, const unit *u) {
     return u->count ? w->rows[u->first + u->count - 1].visible : 0;
 }
 
-static void attend_to_all(const walk *w, const unit *units, int count) {
-    int64_t rows = round_up((int)(units[count - 1].first + units[count - 1].count), QUANTUM);
-    int64_t end = w->d->key_pos0 + most_visible(w, &units[0]), position = w->d->key_pos0;
-    while (position < end) {
-        int64_t chunk = position / RDK_CHUNK, chunk_first = position - w->d->key_pos0;
-        int64_t chunk_end = least(end, (chunk + 1) * RDK_CHUNK);
-        open_chunk(w, rows);
-        while (position < chunk_end) {
-            block b = block_at(w, position, chunk_end);
-            for (int i = 0; i < count; i++)
-                attend(w, &units[i], b, after(w, units, count, i, &b));
-            position = w->d->key_pos0 + b.base + b.hi;
-        }
-        for (int i = 0; i < count; i++)
-            close_chunks(w, &units[i], chunk_first, chunk, position == end);
+/* Rows of groups that no block came to: they see nothing. */
+static void write_unseeing(const walk *w, const unit *u) {
+    int groups = groups_of(u);
+    for (int i = 0; i < groups; i++) {
+        group g = group_at(u, i, groups);
+        if (w->rows[g.first + g.count - 1].visible <= 0)
+            for (int k = 0; k < g.count; k++)
+                write_row(w, g.first + k);
     }
 }
 
-static void write_all(const walk *w, const unit *units, int count) {
+static void write_all_weights(const walk *w, const unit *units, int count) {
     int64_t end = w->d->key_pos0 + most_visible(w, &units[0]), position = w->d->key_pos0;
-    for (int i = 0; i < count; i++)
-        for (int64_t r = 0; r < units[i].count; r++)
-            write_row(w, units[i].first + r);
-    if (!w->d->weights.data)
-        return;
     for (int i = 0; i < count; i++)
         for (int64_t r = 0; r < units[i].count; r++)
             write_other_weights(w, &w->rows[units[i].first + r]);
@@ -754,47 +801,23 @@ static void write_all(const walk *w, const unit *units, int count) {
     }
 }
 
-/* Where the queries of rows first ... first + TILE_LANES - 1 lie; zeros for those from `end` on. */
-static void find_queries(const walk *w, int64_t first, int64_t end, const char *q[TILE_LANES]) {
-    static const float NONE[RDK_MAX_HEAD_DIM];
-    for (int i = 0; i < TILE_LANES; i++)
-        q[i] = (const char *)NONE;
-    for (int i = 0; i < TILE_LANES && first + i < end; i++) {
-        const rdk_row *r = &w->rows[first + i];
-        q[i] = rdk_const_view_row(&w->d->q, r->batch, r->head, r->query);
+static void attend_to_all(const walk *w, const unit *units, int count) {
+    int64_t rows = round_up((int)(units[count - 1].first + units[count - 1].count), QUANTUM);
+    int64_t end = w->d->key_pos0 + most_visible(w, &units[0]), position = w->d->key_pos0;
+    while (position < end) {
+        int64_t chunk = position / RDK_CHUNK, chunk_end = least(end, (chunk + 1) * RDK_CHUNK);
+        open_chunk(w, rows);
+        while (position < chunk_end) {
+            block b = block_at(w, position, chunk_end);
+            for (int i = 0; i < count; i++)
+                attend(w, &units[i], b, after(w, units, count, i, &b));
+            position = w->d->key_pos0 + b.base + b.hi;
+        }
     }
-}
-
-static void prefetch_rows(const char *const row[TILE_LANES], int64_t c) {
-    for (int i = 0; i < TILE_LANES; i++)
-        __builtin_prefetch(row[i] + c * 4);
-}
-
-/* TILE_LANES rows of d floats, anywhere, side by side: to[c * step + i] = row i, element c, times scale. The rows
- * `next` are fetched meanwhile. */
-static void pack_rows(float *to, int64_t step, const char *const row[TILE_LANES],
-                      const char *const next[TILE_LANES], int64_t d, float scale) {
-    tile_vec by = tile_splat(&scale);
-    int64_t c = 0;
-    for (; c + TILE_LANES <= d; c += TILE_LANES) {
-        if (c % (RDK_LINE / 4) == 0)
-            prefetch_rows(next, c);
-        pack_columns(to, step, row, c, TILE_LANES, by);
-    }
-    if (c < d)
-        pack_columns(to, step, row, c, (int)(d - c), by);
-}
-
-/* The queries of a group side by side, times the scale; zeros where there is none. */
-static void enter_queries(const walk *w, const group *g, int64_t end) {
-    float *to = w->q + g->first * w->d->d_qk;
-    const char *row[TILE_LANES], *next[TILE_LANES];
-    int64_t group_end = g->first + g->count;
-    for (int i = 0; i < g->width; i += TILE_LANES) {
-        find_queries(w, g->first + i, group_end, row);
-        find_queries(w, g->first + i + TILE_LANES, end, next);
-        pack_rows(to + i, g->width, row, next, w->d->d_qk, w->scale);
-    }
+    for (int i = 0; i < count; i++)
+        write_unseeing(w, &units[i]);
+    if (w->d->weights.data)
+        write_all_weights(w, units, count);
 }
 
 /* Rows first ... first + count - 1 of a key/value head: heads of the group within queries, so that a row
@@ -812,11 +835,6 @@ static void enter_unit(const walk *w, unit *u, int64_t batch, int64_t kv_head, i
         r->query = (first + i) / w->group;
         r->visible = rdk_attention_visible(w->d, r->query);
     }
-    int groups = groups_of(u);
-    for (int i = 0; i < groups; i++) {
-        group g = group_at(u, i, groups);
-        enter_queries(w, &g, u->first + u->count);
-    }
 }
 
 /* The rows of one key/value head, in blocks of equal size. */
@@ -828,7 +846,6 @@ static void attend_with_head(const walk *w, int64_t batch, int64_t kv_head) {
         u.count = rows * (i + 1) / blocks - first;
         enter_unit(w, &u, batch, kv_head, first);
         attend_to_all(w, &u, 1);
-        write_all(w, &u, 1);
     }
 }
 
@@ -843,7 +860,6 @@ static void attend_with_heads(const walk *w, int64_t batch, int64_t kv_head, int
         enter_unit(w, &units[i], batch, kv_head + i, 0);
     }
     attend_to_all(w, units, count);
-    write_all(w, units, count);
 }
 
 static int64_t heads_in_step(const walk *w) {
