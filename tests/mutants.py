@@ -11,6 +11,7 @@ TYPES = "kernels/vec/f32x16_types.h"
 WALK = "kernels/attention/attention_walk.h"
 TILE = "kernels/attention/tile_body.h"
 TILE_AVX2 = "kernels/attention/tile_avx2.h"
+BY_HAND = "kernels/attention/by_hand_avx2.h"
 TILE_NEON = "kernels/attention/tile_neon.h"
 FEW_X86 = "kernels/attention/few_x86.h"
 FEW_NEON = "kernels/attention/few_neon.h"
@@ -96,11 +97,14 @@ ATTENTION = [
                     "m[3] = vcombine_f32(vget_high_f32(q.val[1]), vget_high_f32(p.val[1]));")]),
     ("keys_of_another_panel", "vector", [
         (TILE, "t->a + n * rows * a_row", "t->a + (n & 1) * rows * a_row")]),
+    ("key_of_a_tile_taken_twice", "vector", [
+        (BY_HAND, "SPLAT(A(1, s), 15) ROW_OF_3", "SPLAT(A(0, s), 15) ROW_OF_3"),
+        (TILE_NEON, "[6] = tile_4x6}", "[6] = tile_3x6}")]),
     ("few_score_the_same_keys_twice", "vector", [
         (FEW_X86, "turn_8_keys(high, keys_on(key, step, 8),", "turn_8_keys(high, key,"),
         (FEW_NEON, "*above = f->key + 8 * f->key_step;", "*above = f->key;")]),
     ("edge_tile_one_row_short", "vector", [
-        (WALK, "TILES[rest][vectors](&t);", "TILES[rest > 1 ? rest - 1 : rest][vectors](&t);")]),
+        (WALK, "run_tile(&t, rest, vectors);", "run_tile(&t, rest > 1 ? rest - 1 : rest, vectors);")]),
     ("last_key_not_scored", "vector", [
         (WALK, "    if (rest)\n", "    if (rest > 1)\n")]),
     ("multiply_add_not_fused", "vector", [
@@ -112,6 +116,9 @@ ATTENTION = [
     ("scores_in_one_chain", "vector", [
         (WALK, "t.piece = RDK_PIECE;", "t.piece = RDK_MAX_HEAD_DIM;")]),
     ("second_piece_alone", "vector", [
+        (TILE, "if (left < all)", "if (left < all - piece)")]),
+    ("second_piece_alone_by_hand", "vector", [
+        (BY_HAND, 'ADD(#sum "*32(%[c])", sum) PUT', "PUT"),
         (TILE, "if (left < all)", "if (left < all - piece)")]),
     # What a query sees
     ("causal_sees_one_key_more", "vector", [
@@ -138,6 +145,9 @@ ATTENTION = [
         (WALK, "*l = *l * g->shrink[i]", "*l = *l")]),
     ("output_not_shrunk", "vector", [
         (TILE, "tile_splat(shrink + ", "tile_splat((const float[64]){[0 ... 63] = 1} + ")]),
+    ("output_shrunk_like_the_first_row", "vector", [
+        (BY_HAND, 'SPLAT(#r "*4(%[n])", x)', 'SPLAT("0*4(%[n])", x)'),
+        (TILE, "tile_splat(shrink + r))", "tile_splat(shrink))")]),
     ("output_shrunk_by_the_next_row", "vector", [
         (WALK, "t.shrink = shrink ? shrink + first : NULL;",
                "t.shrink = shrink ? shrink + first + 1 : NULL;")]),
@@ -145,6 +155,9 @@ ATTENTION = [
         (WALK, "has_plain_weights(r) ? (float)r->M",
                "has_plain_weights(r) ? w->M[2 * g.first + i]")]),
     # Values
+    ("output_in_another_row", "vector", [
+        (BY_HAND, "#define C_ROW_4 C_ROW_1", "#define C_ROW_4 C_ROW_2"),
+        (TILE_NEON, "[4] = tile_5x4}", "[4] = tile_4x4}")]),
     ("weights_of_the_next_query", "vector", [
         (WALK, "score_at(w, g, lane, first);", "score_at(w, g, lane, first + 1);")]),
     ("strips_swapped", "vector", [

@@ -182,13 +182,13 @@ static void score_lanes(const walk *w, const unit *u, const block *b, const grou
     t.steps = w->d->d_qk;
     t.piece = RDK_PIECE;
     t.times = (end - lane) / at_once;
-    TILES[at_once][vectors](&t);
+    run_tile(&t, at_once, vectors);
     int rest = (end - lane) % at_once, done = end - lane - rest;
     t.a += done * t.a_row;
     t.c += done * t.c_row;
     t.times = 1;
     if (rest)
-        TILES[rest][vectors](&t);
+        run_tile(&t, rest, vectors);
 }
 
 /* On the diagonal, rows at the front that see nothing of a lane are left out as far as vectors go. */
@@ -472,7 +472,7 @@ static void add_values(const walk *w, const group *g, tile t, int lane, int end,
         for (int left = (int)(c_end - c) / TILE_LANES; left > 0; left -= vectors) {
             while (vectors > left)
                 vectors /= 2;
-            TILES[after - first][vectors](&t);
+            run_tile(&t, after - first, vectors);
             t.b += vectors * TILE_LANES * 4;
             t.c += vectors * TILE_LANES;
         }

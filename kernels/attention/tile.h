@@ -48,6 +48,12 @@ RDK_INLINE void stream_fetch(stream *s, const int n) {
     }
 }
 
+/* After lines have been fetched up to p by other means; no gaps lie between rows. */
+RDK_INLINE void stream_fetched(stream *s, const char *p) {
+    s->left -= (p - s->p) / RDK_LINE;
+    s->p = p;
+}
+
 typedef struct tile {
     const char *a;
     int64_t a_row, a_step; /* bytes from row to row, and from step to step */

@@ -105,6 +105,18 @@ static tile_function *const TILES[TILE_ROWS + 1][TILE_VECTORS + 1] = {
     [8] = {[1] = tile_8x1},
 };
 
+/* Not where a sanitizer would not see what they do. */
+#if defined(__x86_64__) && !defined(RDK_EMULATED) && !defined(RDK_SANITIZED)
+#include "kernels/attention/by_hand_avx2.h"
+#else
+#define by_hand(t, rows, vectors) NULL
+#endif
+
+RDK_INLINE void run_tile(const tile *t, int rows, int vectors) {
+    tile_function *f = by_hand(t, rows, vectors);
+    (f ? f : TILES[rows][vectors])(t);
+}
+
 /* Transposes eight rows of eight in registers. */
 RDK_INLINE void transpose_8x8(__m256 m[8]) {
     __m256 p[8], q[8];

@@ -126,6 +126,10 @@ static tile_function *const TILES[TILE_ROWS + 1][TILE_VECTORS + 1] = {
     [12] = {[1] = tile_12x1, [2] = tile_12x2},
 };
 
+RDK_INLINE void run_tile(const tile *t, int rows, int vectors) {
+    TILES[rows][vectors](t);
+}
+
 /* Transposes sixteen rows of sixteen in registers: pairs, fours, eights, halves. */
 RDK_INLINE void transpose_16x16(__m512 m[16]) {
     __m512 p[16];

@@ -115,6 +115,10 @@ static tile_function *const TILES[TILE_ROWS + 1][TILE_VECTORS + 1] = {
     [8] = {[2] = tile_8x2},
 };
 
+RDK_INLINE void run_tile(const tile *t, int rows, int vectors) {
+    TILES[rows][vectors](t);
+}
+
 /* Transposes four rows of four in registers. */
 RDK_INLINE void transpose_4x4(float32x4_t m[4]) {
     float32x4x2_t p = vtrnq_f32(m[0], m[1]), q = vtrnq_f32(m[2], m[3]);

@@ -13,4 +13,13 @@
 #define RDK_UNROLL _Pragma("GCC unroll 16")
 #endif
 
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define RDK_SANITIZED
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(memory_sanitizer) ||                         \
+    __has_feature(thread_sanitizer)
+#define RDK_SANITIZED
+#endif
+#endif
+
 #endif

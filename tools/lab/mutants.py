@@ -58,7 +58,8 @@ TARGETS = {
 SPEED_FUNCTIONS = {
     "stream_of": "what is fetched ahead", "stream_fetch": "what is fetched ahead",
     "halves_of": "what is fetched ahead", "ahead_of": "what is fetched ahead",
-    "after": "what is fetched ahead",
+    "after": "what is fetched ahead", "stream_fetched": "what is fetched ahead",
+    "by_hand": "which of two tiles that give the same bits",
 }
 SPEED_LINES = re.compile(
     r"__builtin_prefetch|stream_fetch|\bfetch|\bf\.left|next_k|next_v|is_last = kv_head|->later|short_rows|FETCH_BYTES"

@@ -41,7 +41,8 @@ ISAS = {
     "avx2": {
         "title": "AVX2", "triple": "x86_64", "objdump": "objdump",
         "builds": {"gcc": ["gcc-12"], "clang": ["clang-19"]},
-        "full": ("tile_4x3", "tile_6x2"), "shown": ("tile_8x1", "few_1", "few_2", "few_3", "few_4"),
+        "full": ("tile_scores_4x3", "tile_values_6x2"),
+        "shown": ("tile_scores_8x1", "few_1", "few_2", "few_3", "few_4"),
         "models": {"ymm": [model("znver3", ("Zn3FP0", "Zn3FP1")),
                            model("haswell", ("HWPort0", "HWPort1"))]},
     },
@@ -66,7 +67,8 @@ ISAS = {
 }
 
 # What the functions of tiles and few queries are for; the others are found by what they are.
-MEANS = {"tile_4x3": "scores", "tile_6x2": "values", "tile_8x1": "scores, 5 to 8 queries", "tile_8x3": "scores",
+MEANS = {"tile_scores_4x3": "scores", "tile_values_6x2": "values", "tile_scores_8x1": "scores, 5 to 8 queries",
+         "tile_8x3": "scores",
          "tile_12x2": "values", "tile_4x6": "scores", "tile_6x4": "values", "tile_8x2": "scores, 5 to 8 queries"}
 ATTENTION, SOFTMAX = "weights of attention", "weights of softmax"
 

@@ -1,0 +1,242 @@
+/* The tiles that most of the time goes to, by hand. Twelve sums, a step of b and an element of a take all sixteen
+ * registers, with which no compiler gets by. What is gained most is at the ends of a tile: sums that are all ready at
+ * once wait together to be stored, and fill the queue in which the FMAs of the next tile should be. So the last four
+ * steps are done for the front half of the sums, which are stored, and then for the back half.
+ *
+ * Everything that is not simple is left to tile_body.h: see by_hand(). The arithmetic is the same. */
+#ifndef RDK_BY_HAND_AVX2_H
+#define RDK_BY_HAND_AVX2_H
+
+/* clang-format off */
+
+/* ---- Instructions. Sums are ymm0 ... ymm11, row by row; the other four are for a and b. ------------------- */
+
+#define DO(text) text "\n\t"
+#define SPLAT(at, x) DO("vbroadcastss " at ", %%ymm" #x)
+#define LOAD(at, x) DO("vmovups " at ", %%ymm" #x)
+#define STORE(at, s) DO("vmovups %%ymm" #s ", " at)
+#define FMA(x, y, s) DO("vfmadd231ps %%ymm" #x ", %%ymm" #y ", %%ymm" #s)
+#define ADD(at, s) DO("vaddps " at ", %%ymm" #s ", %%ymm" #s)
+#define MUL(at, x, s) DO("vmulps " at ", %%ymm" #x ", %%ymm" #s)
+#define ZERO(s) DO("vxorps %%xmm" #s ", %%xmm" #s ", %%xmm" #s)
+#define ZEROS ZERO(0) ZERO(1) ZERO(2) ZERO(3) ZERO(4) ZERO(5) ZERO(6) ZERO(7) ZERO(8) ZERO(9) ZERO(10) ZERO(11)
+
+/* ---- Where things lie ------------------------------------------------------------------------------------- */
+
+/* Multiples of a distance from a pointer. */
+#define FROM_0(p, by) "(%[" #p "])"
+#define FROM_1(p, by) "(%[" #p "],%[" #by "])"
+#define FROM_2(p, by) "(%[" #p "],%[" #by "],2)"
+#define FROM_3(p, by) "(%[" #p "],%[" #by "3])"
+#define FROM_4(p, by) "(%[" #p "],%[" #by "],4)"
+#define FROM_5(p, by) "(%[" #p "],%[" #by "5])"
+#define FROM_6(p, by) "(%[" #p "],%[" #by "3],2)"
+#define FROM_7(p, by) "(%[" #p "],%[" #by "7])"
+
+/* a, row r and step s: steps are neighbours and rows lie apart, or the other way round. */
+#define ALONG(r, s) #s "*4" FROM_##r(a, a_far)
+#define ACROSS(r, s) #r "*4" FROM_##s(a, a_far)
+
+/* b, step s and vector i: steps of one, two and three vectors follow each other, or lie apart. */
+#define B_OF_1(s, i) #s "*32(%[b])"
+#define B_OF_2(s, i) #s "*64+" #i "*32(%[b])"
+#define B_OF_3(s, i) #s "*96+" #i "*32(%[b])"
+#define B_APART(s, i) #i "*32" FROM_##s(b, b_step)
+
+/* ---- Shapes: the sums of the front half, and of the back half. E(sum, row, vector) follows each FMA. ------ */
+
+#define ROW_OF_1(x, r, E, s0) FMA(12, x, s0) E(s0, r, 0)
+#define ROW_OF_2(x, r, E, s0, s1) FMA(12, x, s0) E(s0, r, 0) FMA(13, x, s1) E(s1, r, 1)
+#define ROW_OF_3(x, r, E, s0, s1, s2) ROW_OF_2(x, r, E, s0, s1) FMA(14, x, s2) E(s2, r, 2)
+
+#define HOLD_1(B, s) LOAD(B(s, 0), 12)
+#define HOLD_2(B, s) HOLD_1(B, s) LOAD(B(s, 1), 13)
+#define HOLD_3(B, s) HOLD_2(B, s) LOAD(B(s, 2), 14)
+
+/* More rows than vectors: b is held, and a goes by. */
+#define FRONT_4x3(A, B, s, E) HOLD_3(B, s) \
+    SPLAT(A(0, s), 15) ROW_OF_3(15, 0, E, 0, 1, 2)  SPLAT(A(1, s), 15) ROW_OF_3(15, 1, E, 3, 4, 5)
+#define BACK_4x3(A, B, s, E) \
+    SPLAT(A(2, s), 15) ROW_OF_3(15, 2, E, 6, 7, 8)  SPLAT(A(3, s), 15) ROW_OF_3(15, 3, E, 9, 10, 11)
+#define FRONT_6x2(A, B, s, E) HOLD_2(B, s) \
+    SPLAT(A(0, s), 14) ROW_OF_2(14, 0, E, 0, 1)  SPLAT(A(1, s), 15) ROW_OF_2(15, 1, E, 2, 3) \
+    SPLAT(A(2, s), 14) ROW_OF_2(14, 2, E, 4, 5)
+#define BACK_4x2(A, B, s, E) SPLAT(A(3, s), 15) ROW_OF_2(15, 3, E, 6, 7)
+#define BACK_5x2(A, B, s, E) BACK_4x2(A, B, s, E) SPLAT(A(4, s), 14) ROW_OF_2(14, 4, E, 8, 9)
+#define BACK_6x2(A, B, s, E) BACK_5x2(A, B, s, E) SPLAT(A(5, s), 15) ROW_OF_2(15, 5, E, 10, 11)
+#define FRONT_4x2 FRONT_6x2
+#define FRONT_5x2 FRONT_6x2
+#define FRONT_8x1(A, B, s, E) HOLD_1(B, s) \
+    SPLAT(A(0, s), 14) ROW_OF_1(14, 0, E, 0)  SPLAT(A(1, s), 15) ROW_OF_1(15, 1, E, 1) \
+    SPLAT(A(2, s), 14) ROW_OF_1(14, 2, E, 2)  SPLAT(A(3, s), 15) ROW_OF_1(15, 3, E, 3)
+#define BACK_8x1(A, B, s, E) \
+    SPLAT(A(4, s), 14) ROW_OF_1(14, 4, E, 4)  SPLAT(A(5, s), 15) ROW_OF_1(15, 5, E, 5) \
+    SPLAT(A(6, s), 14) ROW_OF_1(14, 6, E, 6)  SPLAT(A(7, s), 15) ROW_OF_1(15, 7, E, 7)
+
+#define REHOLD_4x3 HOLD_3
+#define REHOLD_6x2 HOLD_2
+#define REHOLD_5x2 HOLD_2
+#define REHOLD_4x2 HOLD_2
+#define REHOLD_8x1 HOLD_1
+
+/* ---- A tile ----------------------------------------------------------------------------------------------- */
+
+#define NOTHING(sum, r, i)
+#define STEP(shape, A, B, s) FRONT_##shape(A, B, s, NOTHING) BACK_##shape(A, B, s, NOTHING)
+#define FOUR_STEPS(shape, A, B) STEP(shape, A, B, 0) STEP(shape, A, B, 1) STEP(shape, A, B, 2) STEP(shape, A, B, 3)
+#define LAST_FOUR_FRONT(shape, A, B, E) \
+    FRONT_##shape(A, B, 0, NOTHING) FRONT_##shape(A, B, 1, NOTHING) FRONT_##shape(A, B, 2, NOTHING) \
+    FRONT_##shape(A, B, 3, E)
+#define LAST_FOUR_BACK(shape, A, B, E) \
+    REHOLD_##shape(B, 0) BACK_##shape(A, B, 0, NOTHING) REHOLD_##shape(B, 1) BACK_##shape(A, B, 1, NOTHING) \
+    REHOLD_##shape(B, 2) BACK_##shape(A, B, 2, NOTHING) REHOLD_##shape(B, 3) BACK_##shape(A, B, 3, E)
+
+/* Two lines of what is read next. */
+#define FETCH DO("prefetcht1 (%[ahead])") DO("prefetcht1 (%[ahead],%[twin])") DO("add $64, %[ahead]")
+
+#define LOOP(label, body) DO(".p2align 5") label ":\n\t" body DO("dec %[n]") DO("jnz " label "b")
+
+/* Steps but for the last four: those that are left over by fours, then fours, with fetching or without. */
+#define STEPS(shape, A, B, ON_BY_1, ON_BY_4) \
+    DO("mov %[ones], %[n]") DO("test %[n], %[n]") DO("jz 2f") LOOP("1", STEP(shape, A, B, 0) ON_BY_1) "2:\n\t" \
+    DO("mov %[fours], %[n]") DO("test %[n], %[n]") DO("jz 5f") DO("cmpq $0, %[fetches]") DO("jne 4f") \
+    LOOP("3", FOUR_STEPS(shape, A, B) ON_BY_4) DO("jmp 5f") \
+    LOOP("4", FETCH FOUR_STEPS(shape, A, B) ON_BY_4) "5:\n\t"
+
+#define CLOBBERS \
+    "memory", "cc", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", \
+    "xmm12", "xmm13", "xmm14", "xmm15"
+
+/* ---- Scores: sum n lies at 32 n of c -------------------------------------------------------------------------- */
+
+#define PUT(sum, r, i) STORE(#sum "*32(%[c])", sum)
+#define JOIN(sum, r, i) ADD(#sum "*32(%[c])", sum) PUT(sum, r, i)
+
+/* One piece: a chain from +0, put or joined to what the piece before has put. */
+#define SCORE_PIECE(shape, vectors, E) \
+    __asm__ volatile(ZEROS \
+        STEPS(shape, ALONG, B_OF_##vectors, DO("add $4, %[a]") DO("add $32*" #vectors ", %[b]"), \
+              DO("add $16, %[a]") DO("add $128*" #vectors ", %[b]")) \
+        LAST_FOUR_FRONT(shape, ALONG, B_OF_##vectors, E) LAST_FOUR_BACK(shape, ALONG, B_OF_##vectors, E) \
+        DO("add $16, %[a]") DO("add $128*" #vectors ", %[b]") \
+        : [a] "+r"(a), [b] "+r"(b), [ahead] "+r"(ahead), [n] "=&r"(n) \
+        : [a_far] "r"(far), [a_far3] "r"(3 * far), [a_far5] "r"(5 * far), [a_far7] "r"(7 * far), [c] "r"(c), \
+          [twin] "r"(t->fetch->twin), [fetches] "m"(fetches), [ones] "m"(ones), [fours] "m"(fours) \
+        : CLOBBERS)
+
+#define SCORES(shape, rows, vectors) \
+    static void tile_scores_##shape(const tile *t) { \
+        const int64_t far = t->a_row; \
+        for (int64_t i = 0; i < t->times; i++) { \
+            const char *a = t->a + i * rows * far, *b = t->b; \
+            char *c = (char *)t->c + i * rows * vectors * 32; \
+            for (int64_t left = t->steps, steps; left > 0; left -= steps) { \
+                steps = left < t->piece ? left : t->piece; \
+                const int64_t ones = steps % 4, fours = steps / 4 - 1, fetches = t->fetch->left > 0; \
+                const char *ahead = t->fetch->p; \
+                int64_t n; \
+                if (left == t->steps) \
+                    SCORE_PIECE(shape, vectors, PUT); \
+                else \
+                    SCORE_PIECE(shape, vectors, JOIN); \
+                stream_fetched(t->fetch, ahead); \
+            } \
+        } \
+    }
+
+SCORES(4x3, 4, 3)
+SCORES(6x2, 6, 2)
+SCORES(8x1, 8, 1)
+
+/* ---- Values ------------------------------------------------------------------------------------------------- */
+
+/* c, row r: rows 3 ... 5 when c has been moved on by three. */
+#define C_ROW_0 FROM_0(c, c_row)
+#define C_ROW_1 FROM_1(c, c_row)
+#define C_ROW_2 FROM_2(c, c_row)
+#define C_ROW_3 C_ROW_0
+#define C_ROW_4 C_ROW_1
+#define C_ROW_5 C_ROW_2
+#define THREE_ROWS_ON DO("add %[c_row3], %[c]")
+#define THREE_ROWS_BACK DO("sub %[c_row3], %[c]")
+#define PUT_ROW(sum, r, i) STORE(#i "*32" C_ROW_##r, sum)
+
+/* What lies at c times the factors of its rows, which n points at. */
+#define BEGIN_ROW(r, x, s0, s1) SPLAT(#r "*4(%[n])", x) MUL(C_ROW_##r, x, s0) MUL("32" C_ROW_##r, x, s1)
+#define SHRUNK_3 BEGIN_ROW(0, 12, 0, 1) BEGIN_ROW(1, 13, 2, 3) BEGIN_ROW(2, 14, 4, 5) THREE_ROWS_ON
+#define SHRUNK_4x2 SHRUNK_3 BEGIN_ROW(3, 15, 6, 7) THREE_ROWS_BACK
+#define SHRUNK_5x2 SHRUNK_3 BEGIN_ROW(3, 15, 6, 7) BEGIN_ROW(4, 12, 8, 9) THREE_ROWS_BACK
+#define SHRUNK_6x2 SHRUNK_3 BEGIN_ROW(3, 15, 6, 7) BEGIN_ROW(4, 12, 8, 9) BEGIN_ROW(5, 13, 10, 11) THREE_ROWS_BACK
+
+#define VALUE_PIECE(shape, BEGIN) \
+    __asm__ volatile(BEGIN \
+        STEPS(shape, ACROSS, B_APART, DO("add %[a_far], %[a]") DO("add %[b_step], %[b]"), \
+              DO("lea (%[a],%[a_far],4), %[a]") DO("lea (%[b],%[b_step],4), %[b]")) \
+        LAST_FOUR_FRONT(shape, ACROSS, B_APART, PUT_ROW) THREE_ROWS_ON LAST_FOUR_BACK(shape, ACROSS, B_APART, PUT_ROW) \
+        : [a] "+r"(a), [b] "+r"(b), [c] "+r"(c), [ahead] "+r"(ahead), [n] "+r"(n) \
+        : [a_far] "r"(far), [a_far3] "r"(3 * far), [b_step] "r"(b_step), [b_step3] "r"(3 * b_step), \
+          [c_row] "r"(c_row), [c_row3] "r"(3 * c_row), [twin] "r"(t->fetch->twin), [fetches] "m"(fetches), \
+          [ones] "m"(ones), [fours] "m"(fours) \
+        : CLOBBERS)
+
+#define VALUES(shape, rows) \
+    static void tile_values_##shape(const tile *t) { \
+        const int64_t far = t->a_step, b_step = t->b_step, c_row = t->c_row * 4; \
+        const int64_t ones = t->steps % 4, fours = t->steps / 4 - 1; \
+        for (int64_t i = 0; i < t->times; i++) { \
+            const char *a = t->a + i * rows * 4, *b = t->b, *ahead = t->fetch->p; \
+            char *c = (char *)t->c + i * rows * c_row; \
+            const float *n = t->shrink ? t->shrink + i * rows : NULL; \
+            const int64_t fetches = t->fetch->left > 0; \
+            if (n) \
+                VALUE_PIECE(shape, SHRUNK_##shape); \
+            else \
+                VALUE_PIECE(shape, ZEROS); \
+            stream_fetched(t->fetch, ahead); \
+        } \
+    }
+
+VALUES(4x2, 4)
+VALUES(5x2, 5)
+VALUES(6x2, 6)
+
+#undef DO
+#undef SPLAT
+#undef LOAD
+#undef STORE
+#undef FMA
+#undef ADD
+#undef MUL
+#undef ZERO
+#undef STEP
+#undef FETCH
+#undef LOOP
+#undef PUT
+#undef JOIN
+/* clang-format on */
+
+/* By rows and vectors; NULL where there is none. */
+static tile_function *const SCORES_BY_HAND[TILE_ROWS + 1][TILE_VECTORS + 1] = {
+    [4] = {[3] = tile_scores_4x3},
+    [6] = {[2] = tile_scores_6x2},
+    [8] = {[1] = tile_scores_8x1},
+};
+static tile_function *const VALUES_BY_HAND[TILE_ROWS + 1][TILE_VECTORS + 1] = {
+    [4] = {[2] = tile_values_4x2},
+    [5] = {[2] = tile_values_5x2},
+    [6] = {[2] = tile_values_6x2},
+};
+
+/* The function for a tile, or NULL. The last four steps of a chain need four, and lines are fetched where they follow each
+ * other. */
+RDK_INLINE tile_function *by_hand(const tile *t, int rows, int vectors) {
+    int64_t last = t->steps % t->piece;
+    if (t->steps < 4 || (last > 0 && last < 4) || (t->fetch->left > 0 && t->fetch->gap != 0))
+        return NULL;
+    if (t->a_step == 4 && t->b_step == vectors * 32 && t->c_row == vectors * 8 && !t->shrink)
+        return SCORES_BY_HAND[rows][vectors];
+    if (t->a_row == 4 && t->steps <= t->piece)
+        return VALUES_BY_HAND[rows][vectors];
+    return NULL;
+}
+#endif
