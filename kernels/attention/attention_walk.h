@@ -515,14 +515,14 @@ static void add_values_in_place(const walk *w, const unit *u, const block *b, co
 /* ---- Groups --------------------------------------------------------------------------------------------- */
 
 /* The groups of a unit are as equal as whole vectors allow: 32 rows are 16 and 16, not 24 and 8. */
-static group group_at(const unit *u, int i, int groups) {
+static void find_group(const unit *u, int i, int groups, group *g) {
     int64_t parts = (u->count + QUANTUM - 1) / QUANTUM;
     int64_t first = parts * i / groups * QUANTUM, end = parts * (i + 1) / groups * QUANTUM;
-    group g = {.first = u->first + first, .width = (int)(end - first)};
-    g.count = (int)(least(end, u->count) - first);
-    g.lane_step = g.width;
-    g.row_step = 1;
-    return g;
+    g->first = u->first + first;
+    g->width = (int)(end - first);
+    g->count = (int)(least(end, u->count) - first);
+    g->lane_step = g->width;
+    g->row_step = 1;
 }
 
 static int groups_of(const unit *u) {
@@ -534,7 +534,7 @@ static void look_at(const walk *w, const block *b, group *g) {
     bool all = seen_end(b, &w->rows[g->first]) == b->hi; /* the first sees the least */
     for (int i = 0; i < g->count; i++)
         g->ends[i] = all ? b->hi : seen_end(b, &w->rows[g->first + i]);
-    g->hi = g->ends[g->count - 1];
+    g->hi = seen_end(b, &w->rows[g->first + g->count - 1]);
 }
 
 /* ---- Chunks ----------------------------------------------------------------------------------------------- */
@@ -667,7 +667,8 @@ static void attend(const walk *w, const unit *u, block b, ahead next) {
     bool packs = groups > (far_apart ? 2 : WORTH_PACKING), packed = false;
     stream *next_values = next.together ? &next.keys : &next.values;
     for (int i = 0; i < groups; i++) {
-        group g = group_at(u, i, groups);
+        group g;
+        find_group(u, i, groups, &g);
         look_at(w, &b, &g);
         if (g.hi <= b.lo)
             continue;
@@ -721,7 +722,8 @@ static void write_weights_of_block(const walk *w, const unit *u, block b) {
     stream none = {.left = 0};
     int groups = groups_of(u);
     for (int n = 0; n < groups; n++) {
-        group g = group_at(u, n, groups);
+        group g;
+        find_group(u, n, groups, &g);
         look_at(w, &b, &g);
         if (g.hi <= b.lo)
             continue;
@@ -781,7 +783,8 @@ static int64_t most_visible(const walk *w, const unit *u) {
 static void write_unseeing(const walk *w, const unit *u) {
     int groups = groups_of(u);
     for (int i = 0; i < groups; i++) {
-        group g = group_at(u, i, groups);
+        group g;
+        find_group(u, i, groups, &g);
         if (w->rows[g.first + g.count - 1].visible <= 0)
             for (int k = 0; k < g.count; k++)
                 write_row(w, g.first + k);
