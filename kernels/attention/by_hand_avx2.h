@@ -230,7 +230,7 @@ static tile_function *const VALUES_BY_HAND[TILE_ROWS + 1][TILE_VECTORS + 1] = {
 /* The function for a tile, or NULL. The last four steps of a chain need four, and lines are fetched where they follow each
  * other. */
 RDK_INLINE tile_function *by_hand(const tile *t, int rows, int vectors) {
-    int64_t last = t->steps % t->piece;
+    int64_t last = t->steps & (t->piece - 1); /* a power of two */
     if (t->steps < 4 || (last > 0 && last < 4) || (t->fetch->left > 0 && t->fetch->gap != 0))
         return NULL;
     if (t->a_step == 4 && t->b_step == vectors * 32 && t->c_row == vectors * 8 && !t->shrink)
