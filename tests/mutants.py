@@ -104,9 +104,9 @@ ATTENTION = [
         (FEW_X86, "turn_8_keys(high, keys_on(key, step, 8),", "turn_8_keys(high, key,"),
         (FEW_NEON, "*above = f->key + 8 * f->key_step;", "*above = f->key;")]),
     ("edge_tile_one_row_short", "vector", [
-        (WALK, "run_tile(&t, rest, vectors);", "run_tile(&t, rest > 1 ? rest - 1 : rest, vectors);")]),
+        (WALK, "run_tile(t, keys, vectors);", "run_tile(t, times == 1 && keys > 1 ? keys - 1 : keys, vectors);")]),
     ("last_key_not_scored", "vector", [
-        (WALK, "    if (rest)\n", "    if (rest > 1)\n")]),
+        (WALK, "score_keys(&t, rest - half, vectors, 1);", "score_keys(&t, rest - half - 1, vectors, 1);")]),
     ("multiply_add_not_fused", "vector", [
         (TILE_AVX2, "_mm256_fmadd_ps(x, y, z)", "_mm256_add_ps(_mm256_mul_ps(x, y), z)"),
         (TILE_NEON, '__asm__("fmla %0.4s, %1.4s, %2.s[0]" : "+w"(z) : "w"(y), "w"(x));',

@@ -169,6 +169,15 @@ static void enter_queries(const walk *w, const group *g, int64_t end) {
 
 /* ---- Phase 1: scores ------------------------------------------------------------------------------------ */
 
+/* So many keys, so many times; moves on. */
+static void score_keys(tile *t, int keys, int vectors, int times) {
+    t->times = times;
+    if (keys > 0)
+        run_tile(t, keys, vectors);
+    t->a += keys * times * t->a_row;
+    t->c += keys * times * t->c_row;
+}
+
 /* Lanes `lane` ... end - 1 for the rows from `skip` on. */
 static void score_lanes(const walk *w, const unit *u, const block *b, const group *g, int lane,
                         int end, int skip, stream *next) {
@@ -181,14 +190,15 @@ static void score_lanes(const walk *w, const unit *u, const block *b, const grou
     t.c_row = g->width;
     t.steps = w->d->d_qk;
     t.piece = RDK_PIECE;
-    t.times = (end - lane) / at_once;
-    run_tile(&t, at_once, vectors);
-    int rest = (end - lane) % at_once, done = end - lane - rest;
-    t.a += done * t.a_row;
-    t.c += done * t.c_row;
-    t.times = 1;
-    if (rest)
-        run_tile(&t, rest, vectors);
+    int whole = (end - lane) / at_once, rest = (end - lane) % at_once, half = 0;
+    if (whole > 0 && rest > 0) { /* 8 keys are 4 and 4, not 6 and 2 */
+        whole--;
+        rest += at_once;
+        half = rest / 2;
+    }
+    score_keys(&t, at_once, vectors, whole);
+    score_keys(&t, rest - half, vectors, 1);
+    score_keys(&t, half, vectors, 1);
 }
 
 /* On the diagonal, rows at the front that see nothing of a lane are left out as far as vectors go. */

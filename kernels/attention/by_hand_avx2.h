@@ -145,6 +145,8 @@
     }
 
 SCORES(4x3, 4, 3)
+SCORES(4x2, 4, 2)
+SCORES(5x2, 5, 2)
 SCORES(6x2, 6, 2)
 SCORES(8x1, 8, 1)
 
@@ -217,7 +219,8 @@ VALUES(6x2, 6)
 
 /* By rows and vectors; NULL where there is none. */
 static tile_function *const SCORES_BY_HAND[TILE_ROWS + 1][TILE_VECTORS + 1] = {
-    [4] = {[3] = tile_scores_4x3},
+    [4] = {[2] = tile_scores_4x2, [3] = tile_scores_4x3},
+    [5] = {[2] = tile_scores_5x2},
     [6] = {[2] = tile_scores_6x2},
     [8] = {[1] = tile_scores_8x1},
 };
