@@ -657,12 +657,13 @@ static void note_padding(const walk *w, const group *g) {
 
 /* After a block: closes the chunk that ends with it, and writes the rows that see nothing more. */
 static void leave(const walk *w, const block *b, const group *g) {
-    int64_t chunk_first = b->chunk * RDK_CHUNK - w->d->key_pos0;
+    int64_t chunk_first = b->chunk * RDK_CHUNK - w->d->key_pos0; /* or before the first key */
     bool is_last = w->rows[g->first + g->count - 1].visible <= b->base + b->hi;
     if (!is_last && !b->closes_chunk)
         return;
     for (int i = 0; i < g->count; i++) {
-        if (w->rows[g->first + i].visible > chunk_first)
+        int64_t visible = w->rows[g->first + i].visible;
+        if (visible > 0 && visible > chunk_first)
             close_chunk(w, g->first + i, 2 * g->first + i, b->chunk, is_last);
         if (is_last)
             write_row(w, g->first + i);

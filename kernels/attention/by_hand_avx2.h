@@ -202,6 +202,7 @@ VALUES(4x2, 4)
 VALUES(5x2, 5)
 VALUES(6x2, 6)
 
+/* Names that others may want. */
 #undef DO
 #undef SPLAT
 #undef LOAD

@@ -13,6 +13,7 @@
 #define RDK_UNROLL _Pragma("GCC unroll 16")
 #endif
 
+/* Whether a sanitizer watches, to whom assembly says nothing. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define RDK_SANITIZED
 #elif defined(__has_feature)
