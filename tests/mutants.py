@@ -117,9 +117,9 @@ ATTENTION = [
         (WALK, "t.piece = RDK_PIECE;", "t.piece = RDK_MAX_HEAD_DIM;")]),
     ("second_piece_alone", "vector", [
         (TILE, "if (left < all)", "if (left < all - piece)")]),
-    ("second_piece_alone_by_hand", "vector", [
+    ("second_piece_alone_by_hand", "vector", [ # NEON, which has no tiles by hand, gets another wrong shape
         (BY_HAND, 'ADD(#sum "*32(%[c])", sum) PUT', "PUT"),
-        (TILE, "if (left < all)", "if (left < all - piece)")]),
+        (TILE_NEON, "[8] = {[2] = tile_8x2}", "[8] = {[2] = tile_7x2}")]),
     # What a query sees
     ("causal_sees_one_key_more", "vector", [
         (WALK, "int end = i < g->count ? g->ends[i] : g->hi;",
@@ -146,8 +146,10 @@ ATTENTION = [
     ("output_not_shrunk", "vector", [
         (TILE, "tile_splat(shrink + ", "tile_splat((const float[64]){[0 ... 63] = 1} + ")]),
     ("output_shrunk_like_the_first_row", "vector", [
-        (BY_HAND, 'SPLAT(#r "*4(%[n])", x)', 'SPLAT("0*4(%[n])", x)'),
         (TILE, "tile_splat(shrink + r))", "tile_splat(shrink))")]),
+    ("output_shrunk_like_the_first_row_by_hand", "vector", [
+        (BY_HAND, 'SPLAT(#r "*4(%[n])", x)', 'SPLAT("0*4(%[n])", x)'),
+        (TILE_NEON, "[6] = {[2] = tile_6x2, [4] = tile_6x4}", "[6] = {[2] = tile_6x2, [4] = tile_5x4}")]),
     ("output_shrunk_by_the_next_row", "vector", [
         (WALK, "t.shrink = shrink ? shrink + first : NULL;",
                "t.shrink = shrink ? shrink + first + 1 : NULL;")]),

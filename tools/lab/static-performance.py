@@ -68,8 +68,8 @@ ISAS = {
 
 # What the functions of tiles and few queries are for; the others are found by what they are.
 MEANS = {"tile_scores_4x3": "scores", "tile_values_6x2": "values", "tile_scores_8x1": "scores, 5 to 8 queries",
-         "tile_8x3": "scores",
-         "tile_12x2": "values", "tile_4x6": "scores", "tile_6x4": "values", "tile_8x2": "scores, 5 to 8 queries"}
+         "tile_8x3": "scores", "tile_12x2": "values", "tile_4x6": "scores", "tile_6x4": "values",
+         "tile_8x2": "scores, 5 to 8 queries"}
 ATTENTION, SOFTMAX = "weights of attention", "weights of softmax"
 
 Loop = collections.namedtuple("Loop", "name compiler code rules")
