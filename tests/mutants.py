@@ -133,7 +133,8 @@ ATTENTION = [
         (WALK, "int64_t start = position / RDK_BLOCK * RDK_BLOCK;",
                "int64_t start = position - (position - w->d->key_pos0) % RDK_BLOCK;")]),
     ("chunks_from_the_first_key", "vector", [
-        (WALK, "least(end, (chunk + 1) * RDK_CHUNK)", "least(end, position + RDK_CHUNK)")]),
+        (WALK, "b.opens_chunk = position % RDK_CHUNK == 0",
+               "b.opens_chunk = (position - w->d->key_pos0) / RDK_BLOCK % (RDK_CHUNK / RDK_BLOCK) == 0")]),
     # References and weights
     ("maximum_misses_odd_keys", "vector", [
         (WALK, "return f32x16_max(even, odd);", "return even;")]),
@@ -161,11 +162,19 @@ ATTENTION = [
         (BY_HAND, "#define C_ROW_4 C_ROW_1", "#define C_ROW_4 C_ROW_2"),
         (TILE_NEON, "[4] = tile_5x4}", "[4] = tile_4x4}")]),
     ("weights_of_the_next_query", "vector", [
-        (WALK, "score_at(w, g, lane, first);", "score_at(w, g, lane, first + 1);")]),
+        (WALK, "score_at(g, lane, first);", "score_at(g, lane, first + 1);")]),
     ("strips_swapped", "vector", [
-        (WALK, "strip_tile(w, strip, b->lo, next)",
-               "strip_tile(w, strip < 2 * TILE_STRIP && w->width >= 2 * TILE_STRIP"
-               " ? TILE_STRIP - strip : strip, b->lo, next)")]),
+        (WALK, "packed_strip(w, c, b->lo, next)",
+               "packed_strip(w, c < 2 * TILE_STRIP && w->width >= 2 * TILE_STRIP ? TILE_STRIP - c : c,"
+               " b->lo, next)")]),
+    ("few_scores_over_weights_still_needed", "vector", [
+        (WALK, "now->g.scores += (now - works) * QUANTUM * RDK_BLOCK;", ";")]),
+    ("few_sums_begin_anew_with_each_panel", "vector", [ # NEON, which has no tiles by hand, gets another wrong shape
+        (BY_HAND, "#define GOING_ON(shape) EACH_##shape(LOAD_ROW)", "#define GOING_ON(shape) ZEROS"),
+        (TILE_NEON, "[3] = {[2] = tile_3x2", "[3] = {[2] = tile_2x2")]),
+    ("few_columns_swapped", "vector", [
+        (BY_HAND, "ROW_4(DO_IT, 1, 4, 5, 6, 7)", "ROW_4(DO_IT, 1, 4, 5, 7, 6)"),
+        (TILE_NEON, "[2] = {[2] = tile_2x2", "[2] = {[2] = tile_1x2")]),
     ("values_of_the_first_head", "vector", [
         (WALK, "u->v = rdk_const_view_row(&w->d->v, batch, kv_head, 0);",
                "u->v = rdk_const_view_row(&w->d->v, batch, 0, 0);")]),

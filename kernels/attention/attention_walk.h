@@ -17,7 +17,10 @@
  *
  * Values, too, are read where they lie, unless they lie so far apart that a cache holds few of them, or there
  * are many groups: then those of the block are first brought together in strips. Keys and values of the next
- * block are fetched meanwhile. */
+ * block are fetched meanwhile.
+ *
+ * Very few queries wait for keys and values more than for sums: they read both at once, the keys of a block beside the
+ * values of the block before. */
 #include "kernels/attention/attention.h"
 #include "kernels/attention/scratch.h"
 #include "kernels/vec/f32x16_types.h"
@@ -67,9 +70,16 @@ typedef struct group {
     int count, width;                 /* rows; the same, rounded up to whole vectors */
     int ends[TILE_GROUP];             /* of the lanes that each row sees */
     int hi;                           /* the last of them */
+    float *scores;                    /* of a block; then weights */
     int lane_step, row_step;          /* floats from a score to that of the next lane, and row */
     float shrink[2 * TILE_GROUP + 8]; /* of the sums so far, all rows twice; eight more are read */
 } group;
+
+/* Keys and values that lie together. */
+typedef struct place {
+    const char *k, *v;
+    int64_t count;
+} place;
 
 /* What is read after a block: keys, fetched during its scores, and values, fetched during its values; or both during
  * both, as one stream. */
@@ -99,18 +109,15 @@ static stream halves_of(const char *rows, int64_t d, int64_t row_stride, int64_t
     return stream_of(rows, count / 2 * row_stride * 4, d * 4, row_stride * 4, (count + 1) / 2);
 }
 
-/* Keys and values first ... first + count - 1, given those of key 0. */
-static ahead ahead_of(const walk *w, const char *k, const char *v, int64_t first, int64_t count) {
+static ahead ahead_of(const walk *w, place p) {
     const rdk_attention_desc *d = w->d;
-    k += first * d->k.row_stride * 4;
-    v += first * d->v.row_stride * 4;
     if (d->k.row_stride == d->v.row_stride && d->d_qk == d->d_v) {
-        stream both = stream_of(k, (int64_t)((uintptr_t)v - (uintptr_t)k), d->d_qk * 4,
-                                d->k.row_stride * 4, count);
+        stream both = stream_of(p.k, (int64_t)((uintptr_t)p.v - (uintptr_t)p.k), d->d_qk * 4,
+                                d->k.row_stride * 4, p.count);
         return (ahead){.keys = both, .together = true};
     }
-    return (ahead){.keys = halves_of(k, d->d_qk, d->k.row_stride, count),
-                   .values = halves_of(v, d->d_v, d->v.row_stride, count)};
+    return (ahead){.keys = halves_of(p.k, d->d_qk, d->k.row_stride, p.count),
+                   .values = halves_of(p.v, d->d_v, d->v.row_stride, p.count)};
 }
 
 /* The lanes of a block that a row sees end here. */
@@ -118,8 +125,8 @@ static int seen_end(const block *b, const rdk_row *r) {
     return (int)least(b->hi, r->visible - b->base);
 }
 
-static float *score_at(const walk *w, const group *g, int lane, int row) {
-    return w->scores + lane * g->lane_step + row * g->row_step;
+static float *score_at(const group *g, int lane, int row) {
+    return g->scores + lane * g->lane_step + row * g->row_step;
 }
 
 /* ---- Phase 0: queries ----------------------------------------------------------------------------------- */
@@ -182,14 +189,18 @@ static void score_keys(tile *t, int keys, int vectors, int times) {
 static void score_lanes(const walk *w, const unit *u, const block *b, const group *g, int lane,
                         int end, int skip, stream *next) {
     int vectors = (g->width - skip) / TILE_LANES, at_once = TILE_KEYS_OF[vectors];
-    tile t = {.a_row = w->d->k.row_stride * 4, .a_step = 4, .fetch = next};
+    tile t;
+    t.a_row = w->d->k.row_stride * 4;
+    t.a_step = 4;
     t.a = key_at(w, u, b->base + lane);
     t.b = (const char *)(w->q + g->first * w->d->d_qk + skip);
     t.b_step = g->width * 4;
-    t.c = score_at(w, g, lane, skip);
+    t.c = score_at(g, lane, skip);
     t.c_row = g->width;
     t.steps = w->d->d_qk;
     t.piece = RDK_PIECE;
+    t.shrink = NULL;
+    t.fetch = next;
     int whole = (end - lane) / at_once, rest = (end - lane) % at_once, half = 0;
     if (whole > 0 && rest > 0) { /* 8 keys are 4 and 4, not 6 and 2 */
         whole--;
@@ -226,29 +237,23 @@ static void gather_keys(const walk *w, few *f, int count) {
     f->key_step = d * 4;
 }
 
-/* Very few queries, and keys enough for them. */
-static bool are_very_few(const block *b, const group *g) {
-    return FEW > 0 && g->count <= FEW && g->hi - b->lo >= FEW_KEYS_OF[g->count];
-}
-
 /* Whether scores lie by query. */
 static bool by_query(const group *g) {
     return FEW > 0 && g->lane_step == 1;
 }
 
-/* The scores of very few queries, by query. The last keys may come twice in part. */
-static void score_few(const walk *w, const unit *u, const block *b, group *g, stream *next) {
+/* The scores of very few queries, by query, for lanes `lane` ... end - 1. The last keys may come twice in part. */
+static void score_few(const walk *w, const unit *u, const block *b, const group *g, int lane,
+                      int end, stream *next) {
     int at_once = FEW_KEYS_OF[g->count];
-    g->lane_step = 1;
-    g->row_step = RDK_BLOCK;
     few f = {.d = w->d->d_qk, .fetch = next};
     f.q = w->q + g->first * w->d->d_qk;
-    for (int lane = b->lo; lane < g->hi; lane += at_once) {
+    for (; lane < end; lane += at_once) {
         int first = (int)least(lane, g->hi - at_once);
         f.key = key_at(w, u, b->base + first);
         f.key_step = w->d->k.row_stride * 4;
         gather_keys(w, &f, at_once);
-        f.c = score_at(w, g, first, 0);
+        f.c = score_at(g, first, 0);
         FEW_OF[g->count](&f);
     }
 }
@@ -263,17 +268,17 @@ static int end_lane(const group *g) {
     return round_up(g->hi, RDK_LANES);
 }
 
-static void hide(const walk *w, const group *g, int row, int lane, int end) {
+static void hide(const group *g, int row, int lane, int end) {
     for (; lane < end; lane++)
-        *score_at(w, g, lane, row) = -INFINITY;
+        *score_at(g, lane, row) = -INFINITY;
 }
 
 /* What is not seen becomes -inf, over whole sixteens of lanes. */
-static void hide_unseen(const walk *w, const block *b, const group *g) {
+static void hide_unseen(const block *b, const group *g) {
     for (int i = 0; i < g->width; i++) {
         int end = i < g->count ? g->ends[i] : g->hi;
-        hide(w, g, i, first_lane(b), b->lo);
-        hide(w, g, i, end > b->lo ? end : b->lo, end_lane(g));
+        hide(g, i, first_lane(b), b->lo);
+        hide(g, i, end > b->lo ? end : b->lo, end_lane(g));
     }
 }
 
@@ -281,7 +286,7 @@ static void hide_unseen(const walk *w, const block *b, const group *g) {
 static void note_nan(const walk *w, const block *b, const group *g) {
     for (int i = 0; i < g->count; i++) {
         int lane = b->lo;
-        while (lane < g->ends[i] && !isnan(*score_at(w, g, lane, i)))
+        while (lane < g->ends[i] && !isnan(*score_at(g, lane, i)))
             lane++;
         if (lane < g->ends[i])
             w->rows[g->first + i].chunk_is_odd = true;
@@ -311,20 +316,19 @@ RDK_INLINE f32x16 shrink_of(f32x16 M, f32x16 larger) {
 }
 
 /* The largest of each row, of even lanes, then of odd lanes, then of even lanes again. */
-static void largest_by_key(const walk *w, const block *b, const group *g, float *max, f32x16 *sum) {
+static void largest_by_key(const block *b, const group *g, float *max, f32x16 *sum) {
     for (int i = 0; i < 2 * g->width; i += RDK_LANES)
         f32x16_store(max + i,
-                     largest_scores(w->scores + i, g->width, first_lane(b), end_lane(g), sum));
+                     largest_scores(g->scores + i, g->width, first_lane(b), end_lane(g), sum));
     memcpy(max + 2 * g->width, max, (size_t)g->width * sizeof *max);
 }
 
 /* The same where scores lie by query: of all lanes, three times. */
-static void largest_by_query(const walk *w, const block *b, const group *g, float *max,
-                             f32x16 *sum) {
+static void largest_by_query(const block *b, const group *g, float *max, f32x16 *sum) {
     for (int i = 0; i < g->width; i++) {
         max[i] = 0;
         if (i < g->count) {
-            const float *s = score_at(w, g, 0, i);
+            const float *s = score_at(g, 0, i);
             f32x16 most = f32x16_load(s + first_lane(b));
             *sum = f32x16_add(*sum, most);
             for (int lane = first_lane(b) + RDK_LANES; lane < end_lane(g); lane += RDK_LANES) {
@@ -342,7 +346,7 @@ static void find_references(const walk *w, const block *b, group *g) {
     float max[3 * TILE_GROUP];
     float *M = w->M + 2 * g->first, *T = w->T + 2 * g->first;
     f32x16 magic = f32x16_set1(RDK_MAGIC), sum = f32x16_set1(0);
-    (by_query(g) ? largest_by_query : largest_by_key)(w, b, g, max, &sum);
+    (by_query(g) ? largest_by_query : largest_by_key)(b, g, max, &sum);
     if (f32x16_has_nan(sum))
         note_nan(w, b, g);
     for (int i = 0; i < 2 * g->width; i += RDK_LANES) {
@@ -367,23 +371,23 @@ RDK_INLINE void weigh(float *s, int64_t step, f32x16 magic, int n) {
 }
 
 /* All scores of a block relative to M, column by column of 16: even lanes of some rows, odd lanes of others. */
-static void weigh_block(const walk *w, const block *b, const group *g, const float *M) {
+static void weigh_block(const block *b, const group *g, const float *M) {
     int from = first_lane(b), to = end_lane(g);
     int64_t step = 2 * g->width;
     for (int i = 0; i < 2 * g->width; i += RDK_LANES) {
         f32x16 magic = f32x16_sub(f32x16_set1(RDK_MAGIC), f32x16_load(M + i));
-        float *s = score_at(w, g, from, i);
+        float *s = score_at(g, from, i);
         for (int lane = from; lane < to; lane += 2 * F32X16_IN_FLIGHT, s += F32X16_IN_FLIGHT * step)
             weigh(s, step, magic, F32X16_IN_FLIGHT);
     }
 }
 
 /* The sums of the 16 lanes of docs/arithmetic.md, [lane][row]. */
-static void sum_lanes(const walk *w, const block *b, const group *g, float *lanes) {
+static void sum_lanes(const block *b, const group *g, float *lanes) {
     int from = first_lane(b), to = end_lane(g);
     int64_t step = RDK_LANES * g->width;
     for (int i = 0; i < step; i += RDK_LANES) {
-        const float *e = score_at(w, g, from, i);
+        const float *e = score_at(g, from, i);
         f32x16 sum = f32x16_load(e);
         for (int lane = from + RDK_LANES; lane < to; lane += RDK_LANES)
             sum = f32x16_add(sum, f32x16_load(e += step));
@@ -411,8 +415,8 @@ RDK_INLINE f64x8 fold_8(const float *lanes, int width, int i) {
 static void weigh_group(const walk *w, const block *b, const group *g) {
     float lanes[RDK_LANES * TILE_GROUP + RDK_LANES];
     double *l = w->l + g->first;
-    weigh_block(w, b, g, w->M + 2 * g->first);
-    sum_lanes(w, b, g, lanes);
+    weigh_block(b, g, w->M + 2 * g->first);
+    sum_lanes(b, g, lanes);
     for (int i = 0; i < g->width; i += 8) {
         f64x8 sum = f64x8_add(fold_8(lanes + i, g->width, 0), fold_8(lanes + i, g->width, 1));
         f64x8 shrink = f64x8_low(f32x16_load(g->shrink + i));
@@ -425,7 +429,7 @@ static void weigh_queries(const walk *w, const block *b, const group *g) {
     enum { AT_ONCE = F32X16_IN_FLIGHT * RDK_LANES };
     for (int i = 0; i < g->count; i++) {
         f32x16 magic = f32x16_set1(RDK_MAGIC - w->M[2 * g->first + i]);
-        float *s = score_at(w, g, 0, i);
+        float *s = score_at(g, 0, i);
         int lane = first_lane(b), to = end_lane(g);
         for (; lane + AT_ONCE <= to; lane += AT_ONCE)
             weigh(s + lane, RDK_LANES, magic, F32X16_IN_FLIGHT);
@@ -442,10 +446,11 @@ static void weigh_queries(const walk *w, const block *b, const group *g) {
 
 /* ---- Phase 4: values ------------------------------------------------------------------------------------ */
 
-/* Brings the values of all lanes together in strips, from column `first` on. */
-static void pack_values(const walk *w, const unit *u, const block *b, int64_t first) {
+/* Brings the values of lanes `lane` ... end - 1 together in strips, from column `first` on. */
+static void pack_values(const walk *w, const unit *u, const block *b, int lane, int end,
+                        int64_t first) {
     int64_t whole = w->d->d_v / RDK_LANES * RDK_LANES;
-    for (int lane = b->lo; lane < b->hi; lane++) {
+    for (; lane < end; lane++) {
         const char *v = value_at(w, u, b->base + lane);
         for (int64_t c = first; c < w->width; c += RDK_LANES) {
             int64_t strip = c / TILE_STRIP * TILE_STRIP;
@@ -457,80 +462,98 @@ static void pack_values(const walk *w, const unit *u, const block *b, int64_t fi
     }
 }
 
-/* Adds lanes `lane` ... end - 1 to columns c ... c_end - 1; t has b and b_step for lane and c. Rows go in
- * bands of nearly equal height: 8 rows are 4 and 4, not 6 and 2. Bands that are all alike go in one call. */
-static void add_values(const walk *w, const group *g, tile t, int lane, int end, int64_t c,
+/* n tiles side by side; moves on. */
+static void run_tiles(tile *t, int rows, int vectors, int n) {
+    if (run_beside(t, rows, vectors, n))
+        return;
+    for (int i = 0; i < n; i++) {
+        run_tile(t, rows, vectors);
+        t->b += vectors * TILE_LANES * 4;
+        t->c += vectors * TILE_LANES;
+    }
+}
+
+/* Values of some lanes, `step` bytes apart, and what is fetched meanwhile. */
+typedef struct strip {
+    const char *values;
+    int64_t step;
+    stream *next;
+} strip;
+
+/* Adds lanes `lane` ... end - 1 to columns c ... c_end - 1, which v has. Rows go in bands of nearly equal height: 8 rows
+ * are 4 and 4, not 6 and 2. Bands that are all alike go in one call. */
+static void add_values(const walk *w, const group *g, const strip *v, int lane, int end, int64_t c,
                        int64_t c_end, const float *shrink) {
     int bands = (g->count + TILE_QUERIES - 1) / TILE_QUERIES;
-    const char *values = t.b;
+    bool alike = g->count % bands == 0 && g->ends[0] == g->hi;
+    tile t; /* an initialiser would clear it by a slow instruction */
     t.a_row = g->row_step * 4;
     t.a_step = g->lane_step * 4;
+    t.b_step = v->step;
     t.c_row = w->width;
-    t.piece = RDK_BLOCK;
-    bool alike = g->count % bands == 0 && g->ends[0] == g->hi;
     t.times = alike ? bands : 1;
+    t.piece = RDK_BLOCK;
+    t.fetch = v->next;
     for (int i = 0, first = 0, after; i < bands; i += (int)t.times, first = after) {
         after = g->count * (i + 1) / bands;
         t.steps = least(end, g->ends[after - 1]) - lane;
         if (t.steps <= 0)
             continue;
-        t.a = (const char *)score_at(w, g, lane, first);
+        t.a = (const char *)score_at(g, lane, first);
         t.c = w->o + (g->first + first) * w->width + c;
         t.shrink = shrink ? shrink + first : NULL;
         int vectors = TILE_VECTORS_OF[after - first];
-        t.b = values;
-        for (int left = (int)(c_end - c) / TILE_LANES; left > 0; left -= vectors) {
+        t.b = v->values;
+        for (int left = (int)(c_end - c) / TILE_LANES; left > 0; left %= vectors) {
             while (vectors > left)
                 vectors /= 2;
-            run_tile(&t, after - first, vectors);
-            t.b += vectors * TILE_LANES * 4;
-            t.c += vectors * TILE_LANES;
+            run_tiles(&t, after - first, vectors, left / vectors);
         }
     }
 }
 
-static tile strip_tile(const walk *w, int64_t strip, int lane, stream *next) {
-    int64_t columns = least(TILE_STRIP, w->width - strip);
-    tile t = {.b_step = columns * 4, .fetch = next};
-    t.b = (const char *)(w->values + strip * RDK_BLOCK + lane * columns);
-    return t;
+static strip packed_strip(const walk *w, int64_t first, int lane, stream *next) {
+    int64_t columns = least(TILE_STRIP, w->width - first);
+    return (strip){(const char *)(w->values + first * RDK_BLOCK + lane * columns), columns * 4,
+                   next};
 }
 
 /* From the strips. */
 static void add_packed_values(const walk *w, const block *b, const group *g, stream *next) {
     const float *shrink = b->opens_chunk ? NULL : g->shrink;
-    for (int64_t strip = 0; strip < w->width; strip += TILE_STRIP)
-        add_values(w, g, strip_tile(w, strip, b->lo, next), b->lo, g->hi, strip,
-                   least(w->width, strip + TILE_STRIP), shrink);
+    for (int64_t c = 0; c < w->width; c += TILE_STRIP) {
+        strip v = packed_strip(w, c, b->lo, next);
+        add_values(w, g, &v, b->lo, g->hi, c, least(w->width, c + TILE_STRIP), shrink);
+    }
 }
 
-/* From where they lie, but for the last columns. Several bands go through the same columns before the next,
- * one alone through as many as its tiles take. */
+/* From where they lie, but for the last columns: lanes `lane` ... end - 1. Several bands go through the same columns
+ * before the next, one alone through as many as its tiles take. */
 static void add_values_in_place(const walk *w, const unit *u, const block *b, const group *g,
-                                stream *next) {
+                                int lane, int end, stream *next) {
     int64_t whole = w->d->d_v / TILE_STRIP * TILE_STRIP;
     int64_t at_once = g->count > TILE_QUERIES ? TILE_STRIP : whole;
-    const float *shrink = b->opens_chunk ? NULL : g->shrink;
-    tile t = {.b_step = w->d->v.row_stride * 4, .fetch = next};
-    for (int64_t c = 0; c < whole; c += at_once) {
-        t.b = value_at(w, u, b->base + b->lo) + c * 4;
-        add_values(w, g, t, b->lo, g->hi, c, c + at_once, shrink);
-    }
+    const float *shrink = lane > b->lo ? TILE_AS_IT_IS : b->opens_chunk ? NULL : g->shrink;
+    strip v = {value_at(w, u, b->base + lane), w->d->v.row_stride * 4, next};
+    for (int64_t c = 0; c < whole; c += at_once, v.values += at_once * 4)
+        add_values(w, g, &v, lane, end, c, c + at_once, shrink);
     if (whole < w->width) {
-        pack_values(w, u, b, whole);
-        add_values(w, g, strip_tile(w, whole, b->lo, next), b->lo, g->hi, whole, w->width, shrink);
+        pack_values(w, u, b, lane, end, whole);
+        v = packed_strip(w, whole, lane, next);
+        add_values(w, g, &v, lane, end, whole, w->width, shrink);
     }
 }
 
 /* ---- Groups --------------------------------------------------------------------------------------------- */
 
 /* The groups of a unit are as equal as whole vectors allow: 32 rows are 16 and 16, not 24 and 8. */
-static void find_group(const unit *u, int i, int groups, group *g) {
+static void find_group(const walk *w, const unit *u, int i, int groups, group *g) {
     int64_t parts = (u->count + QUANTUM - 1) / QUANTUM;
     int64_t first = parts * i / groups * QUANTUM, end = parts * (i + 1) / groups * QUANTUM;
     g->first = u->first + first;
     g->width = (int)(end - first);
     g->count = (int)(least(end, u->count) - first);
+    g->scores = w->scores;
     g->lane_step = g->width;
     g->row_step = 1;
 }
@@ -549,15 +572,15 @@ static void look_at(const walk *w, const block *b, group *g) {
 
 /* ---- Chunks ----------------------------------------------------------------------------------------------- */
 
-static void open_chunk(const walk *w, int64_t rows) {
-    for (int64_t i = 0; i < 2 * rows; i++) {
-        w->M[i] = -RDK_HOT;
-        w->T[i] = -INFINITY;
+static void open_chunk(const walk *w, const group *g) {
+    for (int i = 0; i < 2 * g->width; i++) {
+        w->M[2 * g->first + i] = -RDK_HOT;
+        w->T[2 * g->first + i] = -INFINITY;
     }
-    for (int64_t i = 0; i < rows; i++) {
-        w->l[i] = 0;
-        w->rows[i].chunk_is_odd = w->rows[i].padded = false;
-    }
+    for (int i = 0; i < g->width; i++)
+        w->l[g->first + i] = 0;
+    for (int i = 0; i < g->count; i++)
+        w->rows[g->first + i].chunk_is_odd = w->rows[g->first + i].padded = false;
 }
 
 static bool has_nan(const float *o, int64_t width) {
@@ -670,8 +693,29 @@ static void leave(const walk *w, const block *b, const group *g) {
     }
 }
 
+/* The scores of a block become weights. */
+static void weigh_scores(const walk *w, const block *b, group *g) {
+    if (b->opens_chunk)
+        open_chunk(w, g);
+    if (b->lo % RDK_LANES || g->hi % RDK_LANES || g->ends[0] < g->hi) {
+        hide_unseen(b, g);
+        note_padding(w, g);
+    }
+    find_references(w, b, g);
+    (by_query(g) ? weigh_queries : weigh_group)(w, b, g);
+}
+
 /* A group's rows come and go while their queries and sums are in the caches: turned before their first block, written
  * after their last. */
+static bool come_to(const walk *w, const unit *u, const block *b, group *g) {
+    look_at(w, b, g);
+    if (g->hi <= b->lo)
+        return false;
+    if (b->base + b->lo == 0)
+        enter_queries(w, g, u->first + u->count);
+    return true;
+}
+
 static void attend(const walk *w, const unit *u, block b, ahead next) {
     int groups = groups_of(u);
     bool far_apart = w->d->v.row_stride * 4 >= FAR_APART;
@@ -679,29 +723,18 @@ static void attend(const walk *w, const unit *u, block b, ahead next) {
     stream *next_values = next.together ? &next.keys : &next.values;
     for (int i = 0; i < groups; i++) {
         group g;
-        find_group(u, i, groups, &g);
-        look_at(w, &b, &g);
-        if (g.hi <= b.lo)
+        find_group(w, u, i, groups, &g);
+        if (!come_to(w, u, &b, &g))
             continue;
-        if (b.base + b.lo == 0)
-            enter_queries(w, &g, u->first + u->count);
         if (packs && !packed)
-            pack_values(w, u, &b, 0);
+            pack_values(w, u, &b, b.lo, b.hi, 0);
         packed = packs;
-        if (!packed && are_very_few(&b, &g))
-            score_few(w, u, &b, &g, &next.keys);
-        else
-            score_group(w, u, &b, &g, &next.keys);
-        if (b.lo % RDK_LANES || g.hi % RDK_LANES || g.ends[0] < g.hi) {
-            hide_unseen(w, &b, &g);
-            note_padding(w, &g);
-        }
-        find_references(w, &b, &g);
-        (by_query(&g) ? weigh_queries : weigh_group)(w, &b, &g);
+        score_group(w, u, &b, &g, &next.keys);
+        weigh_scores(w, &b, &g);
         if (packed)
             add_packed_values(w, &b, &g, next_values);
         else
-            add_values_in_place(w, u, &b, &g, next_values);
+            add_values_in_place(w, u, &b, &g, b.lo, g.hi, next_values);
         leave(w, &b, &g);
     }
 }
@@ -723,7 +756,7 @@ static void write_weights_of_row(const walk *w, const block *b, const group *g, 
     if (!has_plain_weights(r) || hi <= b->lo)
         return;
     for (int lane = b->lo; lane < hi; lane++)
-        row[lane] = *score_at(w, g, lane, i);
+        row[lane] = *score_at(g, lane, i);
     write_products(weights_of(w, r) + (b->base + b->lo) * 4, row + b->lo, hi - b->lo,
                    (float)(1 / r->l));
 }
@@ -734,7 +767,7 @@ static void write_weights_of_block(const walk *w, const unit *u, block b) {
     int groups = groups_of(u);
     for (int n = 0; n < groups; n++) {
         group g;
-        find_group(u, n, groups, &g);
+        find_group(w, u, n, groups, &g);
         look_at(w, &b, &g);
         if (g.hi <= b.lo)
             continue;
@@ -743,8 +776,8 @@ static void write_weights_of_block(const walk *w, const unit *u, block b) {
             M[i] = M[g.width + i] = i < g.count && has_plain_weights(r) ? (float)r->M : 0;
         }
         score_group(w, u, &b, &g, &none);
-        hide_unseen(w, &b, &g);
-        weigh_block(w, &b, &g, M);
+        hide_unseen(&b, &g);
+        weigh_block(&b, &g, M);
         for (int i = 0; i < g.count; i++)
             write_weights_of_row(w, &b, &g, i);
     }
@@ -773,17 +806,15 @@ static block block_at(const walk *w, int64_t position, int64_t end) {
     return b;
 }
 
-/* What follows block b of unit i: the same block of the next unit, or the next block. */
-static ahead after(const walk *w, const unit *units, int count, int i, const block *b) {
+/* What follows block b of unit i: the same block of the next unit, or the next block, or the next head. */
+static place after(const walk *w, const unit *units, int count, int i, const block *b) {
     bool another = i + 1 < count;
-    const unit *u = &units[another ? i + 1 : 0];
+    const unit *u = &units[another ? i + 1 : 0], *last = &units[count - 1];
     int64_t first = b->base + (another ? b->lo : b->hi);
     int64_t n = least(another ? b->hi - b->lo : RDK_BLOCK, w->d->kv_len - first);
     if (n > 0)
-        return ahead_of(w, u->k, u->v, first, n);
-    const unit *last = &units[count - 1];
-    n = least(RDK_BLOCK, w->d->kv_len);
-    return ahead_of(w, last->next_k, last->next_v, 0, n);
+        return (place){key_at(w, u, first), value_at(w, u, first), n};
+    return (place){last->next_k, last->next_v, least(RDK_BLOCK, w->d->kv_len)};
 }
 
 static int64_t most_visible(const walk *w, const unit *u) {
@@ -795,7 +826,7 @@ static void write_unseeing(const walk *w, const unit *u) {
     int groups = groups_of(u);
     for (int i = 0; i < groups; i++) {
         group g;
-        find_group(u, i, groups, &g);
+        find_group(w, u, i, groups, &g);
         if (w->rows[g.first + g.count - 1].visible <= 0)
             for (int k = 0; k < g.count; k++)
                 write_row(w, g.first + k);
@@ -815,18 +846,118 @@ static void write_all_weights(const walk *w, const unit *units, int count) {
     }
 }
 
+/* ---- Very few queries --------------------------------------------------------------------------------------- */
+
+/* Reading keys and values takes as long as everything else. So that both are read all the time, the scores of a block
+ * are computed beside the values of the one before, some keys after some values. What comes next of both is fetched
+ * meanwhile, half of it beside the keys and half beside the values, into L1. */
+
+/* What one group does with one block. */
+typedef struct work {
+    const unit *u;
+    block b;
+    group g;
+} work;
+
+/* A few rows of keys or values, none if `count` is 0. */
+typedef struct panel {
+    const char *at;
+    int64_t count;
+} panel;
+
+/* Lanes `lane` and on of a block, as many as are worked on at once. */
+static panel keys_from(const walk *w, const work *k, int lane, int64_t most) {
+    return (panel){key_at(w, k->u, k->b.base + lane), least(most, k->g.hi - lane)};
+}
+
+static panel values_from(const walk *w, const work *k, int lane, int64_t most) {
+    return (panel){value_at(w, k->u, k->b.base + lane), least(most, k->g.hi - lane)};
+}
+
+/* What to fetch beside keys and beside values: of both panels the first half and the second, or each on its own. */
+static ahead ahead_of_panels(const walk *w, panel keys, panel values) {
+    const rdk_attention_desc *d = w->d;
+    int64_t half = least(keys.count, values.count) / 2, step = d->k.row_stride * 4;
+    int64_t twin = (int64_t)((uintptr_t)values.at - (uintptr_t)keys.at);
+    if (half > 0 && d->k.row_stride == d->v.row_stride && d->d_qk == d->d_v)
+        return (ahead){.keys = stream_of(keys.at, twin, d->d_qk * 4, step, half),
+                       .values = stream_of(keys.at + half * step, twin, d->d_qk * 4, step, half)};
+    return (ahead){.keys = halves_of(keys.at, d->d_qk, d->k.row_stride, keys.count),
+                   .values = halves_of(values.at, d->d_v, d->v.row_stride, values.count)};
+}
+
+/* The scores of `now` beside the values of `before`; either may be NULL. `after` are the first keys of what comes then. */
+static void score_beside_values(const walk *w, work *now, const work *before, panel after) {
+    int queries = now ? now->g.count : before->g.count;
+    int at_once = FEW_PANEL > FEW_KEYS_OF[queries] ? FEW_PANEL : FEW_KEYS_OF[queries];
+    int key = now ? now->b.lo : 0, keys_end = now ? now->g.hi : 0;
+    int value = before ? before->b.lo : 0, values_end = before ? before->g.hi : 0;
+    if (now && keys_end - key < FEW_KEYS_OF[queries]) {
+        score_group(w, now->u, &now->b, &now->g, &(stream){.left = 0});
+        key = keys_end;
+    } else if (now) {
+        now->g.lane_step = 1;
+        now->g.row_step = RDK_BLOCK;
+    }
+    while (key < keys_end || value < values_end) {
+        panel keys = {.count = 0}, values = {.count = 0};
+        if (key + at_once < keys_end)
+            keys = keys_from(w, now, key + at_once, at_once);
+        else if (value + at_once >= values_end)
+            keys = (panel){after.at, least(after.count, at_once)};
+        if (value + at_once < values_end)
+            values = values_from(w, before, value + at_once, at_once);
+        else if (key + at_once >= keys_end && now)
+            values = values_from(w, now, now->b.lo, at_once);
+        ahead next = ahead_of_panels(w, keys, values);
+        if (key < keys_end)
+            score_few(w, now->u, &now->b, &now->g, key, (int)least(key + at_once, keys_end),
+                      &next.keys);
+        if (value < values_end)
+            add_values_in_place(w, before->u, &before->b, &before->g, value,
+                                (int)least(value + at_once, values_end), &next.values);
+        key += at_once;
+        value += at_once;
+    }
+}
+
+/* Block b of all units; returns the work whose values are still to be added. */
+static work *attend_to_few(const walk *w, const unit *units, int count, block b, work works[2],
+                           work *before) {
+    for (int i = 0; i < count; i++) {
+        work *now = before == works ? works + 1 : works;
+        now->u = &units[i];
+        now->b = b;
+        find_group(w, now->u, 0, 1, &now->g);
+        if (!come_to(w, now->u, &b, &now->g))
+            continue;
+        now->g.scores += (now - works) * QUANTUM * RDK_BLOCK;
+        place p = after(w, units, count, i, &b);
+        score_beside_values(w, now, before, (panel){p.k, p.count});
+        if (before)
+            leave(w, &before->b, &before->g);
+        weigh_scores(w, &b, &now->g);
+        before = now;
+    }
+    return before;
+}
+
 static void attend_to_all(const walk *w, const unit *units, int count) {
-    int64_t rows = round_up((int)(units[count - 1].first + units[count - 1].count), QUANTUM);
     int64_t end = w->d->key_pos0 + most_visible(w, &units[0]), position = w->d->key_pos0;
+    work works[2], *last = NULL;
     while (position < end) {
-        int64_t chunk = position / RDK_CHUNK, chunk_end = least(end, (chunk + 1) * RDK_CHUNK);
-        open_chunk(w, rows);
-        while (position < chunk_end) {
-            block b = block_at(w, position, chunk_end);
+        block b = block_at(w, position, end);
+        if (units[0].count <= FEW)
+            last = attend_to_few(w, units, count, b, works, last);
+        else
             for (int i = 0; i < count; i++)
-                attend(w, &units[i], b, after(w, units, count, i, &b));
-            position = w->d->key_pos0 + b.base + b.hi;
-        }
+                attend(w, &units[i], b, ahead_of(w, after(w, units, count, i, &b)));
+        position = w->d->key_pos0 + b.base + b.hi;
+    }
+    if (last) {
+        score_beside_values(w, NULL, last,
+                            (panel){units[count - 1].next_k, least(RDK_BLOCK, w->d->kv_len)});
+        leave(w, &last->b, &last->g);
     }
     for (int i = 0; i < count; i++)
         write_unseeing(w, &units[i]);

@@ -16,6 +16,7 @@
 #define LOAD(at, x) DO("vmovups " at ", %%ymm" #x)
 #define STORE(at, s) DO("vmovups %%ymm" #s ", " at)
 #define FMA(x, y, s) DO("vfmadd231ps %%ymm" #x ", %%ymm" #y ", %%ymm" #s)
+#define FMA_WITH(at, y, s) DO("vfmadd231ps " at ", %%ymm" #y ", %%ymm" #s)
 #define ADD(at, s) DO("vaddps " at ", %%ymm" #s ", %%ymm" #s)
 #define MUL(at, x, s) DO("vmulps " at ", %%ymm" #x ", %%ymm" #s)
 #define ZERO(s) DO("vxorps %%xmm" #s ", %%xmm" #s ", %%xmm" #s)
@@ -202,6 +203,86 @@ VALUES(4x2, 4)
 VALUES(5x2, 5)
 VALUES(6x2, 6)
 
+/* ---- Values of very few queries: weights lie by query, and steps of a follow each other ---------------------- */
+
+/* a, row r and step s. */
+#define BY_QUERY(r, s) "4*" #s "+512*" #r "(%[a])"
+
+/* Fewer rows than vectors: a is held, and b goes by. */
+#define COLUMN_OF_2(s, i, s0, s1) LOAD(B_APART(s, i), 12) FMA(12, 13, s0) FMA(12, 14, s1)
+#define COLUMN_OF_3(s, i, s0, s1, s2) COLUMN_OF_2(s, i, s0, s1) FMA(12, 15, s2)
+#define STEP_1x8(s) SPLAT(BY_QUERY(0, s), 15) \
+    FMA_WITH(B_APART(s, 0), 15, 0) FMA_WITH(B_APART(s, 1), 15, 1) FMA_WITH(B_APART(s, 2), 15, 2) \
+    FMA_WITH(B_APART(s, 3), 15, 3) FMA_WITH(B_APART(s, 4), 15, 4) FMA_WITH(B_APART(s, 5), 15, 5) \
+    FMA_WITH(B_APART(s, 6), 15, 6) FMA_WITH(B_APART(s, 7), 15, 7)
+#define STEP_2x4(s) SPLAT(BY_QUERY(0, s), 13) SPLAT(BY_QUERY(1, s), 14) \
+    COLUMN_OF_2(s, 0, 0, 4) COLUMN_OF_2(s, 1, 1, 5) COLUMN_OF_2(s, 2, 2, 6) COLUMN_OF_2(s, 3, 3, 7)
+#define STEP_3x4(s) SPLAT(BY_QUERY(0, s), 13) SPLAT(BY_QUERY(1, s), 14) SPLAT(BY_QUERY(2, s), 15) \
+    COLUMN_OF_3(s, 0, 0, 4, 8) COLUMN_OF_3(s, 1, 1, 5, 9) COLUMN_OF_3(s, 2, 2, 6, 10) COLUMN_OF_3(s, 3, 3, 7, 11)
+#define STEP_4x2(s) STEP(4x2, BY_QUERY, B_APART, s)
+
+/* Sums begin at +0, as what lies at c, or as that times the factors of its rows; and are put there. */
+#define ROW_4(DO_IT, r, s0, s1, s2, s3) DO_IT(s0, r, 0) DO_IT(s1, r, 1) DO_IT(s2, r, 2) DO_IT(s3, r, 3)
+#define EACH_1x8(DO_IT) ROW_4(DO_IT, 0, 0, 1, 2, 3) DO_IT(4, 0, 4) DO_IT(5, 0, 5) DO_IT(6, 0, 6) DO_IT(7, 0, 7)
+#define EACH_2x4(DO_IT) ROW_4(DO_IT, 0, 0, 1, 2, 3) ROW_4(DO_IT, 1, 4, 5, 6, 7)
+#define EACH_3x4(DO_IT) EACH_2x4(DO_IT) ROW_4(DO_IT, 2, 8, 9, 10, 11)
+#define EACH_4x2(DO_IT) DO_IT(0, 0, 0) DO_IT(1, 0, 1) DO_IT(2, 1, 0) DO_IT(3, 1, 1) DO_IT(4, 2, 0) DO_IT(5, 2, 1) \
+    THREE_ROWS_ON DO_IT(6, 3, 0) DO_IT(7, 3, 1) THREE_ROWS_BACK
+#define LOAD_ROW(sum, r, i) LOAD(#i "*32" C_ROW_##r, sum)
+#define SHRINK_ROW(sum, r, i) SPLAT(#r "*4(%[n])", 15) MUL(#i "*32" C_ROW_##r, 15, sum)
+#define FROM_NOTHING(shape) ZEROS
+#define GOING_ON(shape) EACH_##shape(LOAD_ROW)
+#define SHRUNK(shape) DO("mov %[shrink], %[n]") EACH_##shape(SHRINK_ROW)
+
+/* Lines are fetched in pairs beside a step, and between the first two and the last two of four. */
+#define FETCH_BY_1x8 FETCH FETCH
+#define FETCH_BY_2x4 FETCH
+#define FETCH_BY_3x4 FETCH
+#define FETCH_BY_4x2
+#define FETCH_BETWEEN_1x8 FETCH FETCH
+#define FETCH_BETWEEN_2x4 FETCH
+#define FETCH_BETWEEN_3x4 FETCH
+#define FETCH_BETWEEN_4x2 FETCH
+
+#define ON_BY_4 DO("add $16, %[a]") DO("lea (%[b],%[b_step],4), %[b]")
+#define FEW_VALUES(shape, vectors, BEGIN) \
+    __asm__ volatile("6:\n\t" BEGIN(shape) \
+        DO("mov %[ones], %[n]") DO("test %[n], %[n]") DO("jz 2f") \
+        LOOP("1", STEP_##shape(0) DO("add $4, %[a]") DO("add %[b_step], %[b]")) "2:\n\t" \
+        DO("mov %[fours], %[n]") DO("test %[n], %[n]") DO("jz 5f") DO("cmpq $0, %[fetches]") DO("jne 4f") \
+        LOOP("3", STEP_##shape(0) STEP_##shape(1) STEP_##shape(2) STEP_##shape(3) ON_BY_4) DO("jmp 5f") \
+        LOOP("4", FETCH_BY_##shape STEP_##shape(0) FETCH_BETWEEN_##shape STEP_##shape(1) \
+                  FETCH_BY_##shape STEP_##shape(2) FETCH_BETWEEN_##shape STEP_##shape(3) ON_BY_4) "5:\n\t" \
+        EACH_##shape(PUT_ROW) \
+        DO("sub %[a_all], %[a]") DO("sub %[b_all], %[b]") DO("add $32*" #vectors ", %[b]") \
+        DO("add $32*" #vectors ", %[c]") DO("decq %[beside]") DO("jnz 6b") \
+        : [a] "+r"(a), [b] "+r"(b), [c] "+r"(c), [ahead] "+r"(ahead), [n] "=&r"(n), [beside] "+m"(beside) \
+        : [b_step] "r"(b_step), [b_step3] "r"(3 * b_step), [c_row] "r"(c_row), [c_row3] "r"(3 * c_row), \
+          [twin] "r"(t->fetch->twin), [fetches] "m"(fetches), [ones] "m"(ones), [fours] "m"(fours), \
+          [a_all] "m"(a_all), [b_all] "m"(b_all), [shrink] "m"(t->shrink) \
+        : CLOBBERS)
+
+#define VALUES_BY_QUERY(shape, vectors) \
+    static void tile_by_query_##shape(const tile *t, int64_t beside) { \
+        const int64_t b_step = t->b_step, c_row = t->c_row * 4, a_all = t->steps * 4, b_all = t->steps * b_step; \
+        const int64_t ones = t->steps % 4, fours = t->steps / 4, fetches = t->fetch->left > 0; \
+        const char *a = t->a, *b = t->b, *ahead = t->fetch->p; \
+        char *c = (char *)t->c; \
+        int64_t n; \
+        if (!t->shrink) \
+            FEW_VALUES(shape, vectors, FROM_NOTHING); \
+        else if (t->shrink == TILE_AS_IT_IS) \
+            FEW_VALUES(shape, vectors, GOING_ON); \
+        else \
+            FEW_VALUES(shape, vectors, SHRUNK); \
+        stream_fetched(t->fetch, ahead); \
+    }
+
+VALUES_BY_QUERY(1x8, 8)
+VALUES_BY_QUERY(2x4, 4)
+VALUES_BY_QUERY(3x4, 4)
+VALUES_BY_QUERY(4x2, 2)
+
 /* Names that others may want. */
 #undef DO
 #undef SPLAT
@@ -231,6 +312,14 @@ static tile_function *const VALUES_BY_HAND[TILE_ROWS + 1][TILE_VECTORS + 1] = {
     [6] = {[2] = tile_values_6x2},
 };
 
+typedef void beside_function(const tile *t, int64_t n);
+static beside_function *const VALUES_BY_QUERY_BY_HAND[TILE_ROWS + 1][TILE_VECTORS + 1] = {
+    [1] = {[8] = tile_by_query_1x8},
+    [2] = {[4] = tile_by_query_2x4},
+    [3] = {[4] = tile_by_query_3x4},
+    [4] = {[2] = tile_by_query_4x2},
+};
+
 /* The function for a tile, or NULL. The last four steps of a chain need four, and lines are fetched where they follow each
  * other. */
 RDK_INLINE tile_function *by_hand(const tile *t, int rows, int vectors) {
@@ -242,5 +331,18 @@ RDK_INLINE tile_function *by_hand(const tile *t, int rows, int vectors) {
     if (t->a_row == 4 && t->steps <= t->piece)
         return VALUES_BY_HAND[rows][vectors];
     return NULL;
+}
+
+/* Several tiles side by side, if there is a function for them; moves on. */
+RDK_INLINE bool run_beside(tile *t, int rows, int vectors, int n) {
+    beside_function *f = VALUES_BY_QUERY_BY_HAND[rows][vectors];
+    bool fetches = t->fetch->left > 0;
+    if (!f || t->a_row != RDK_BLOCK * 4 || t->a_step != 4 || t->times != 1 || t->steps > t->piece ||
+        (fetches && t->fetch->gap != 0))
+        return false;
+    f(t, n);
+    t->b += n * vectors * TILE_LANES * 4;
+    t->c += n * vectors * TILE_LANES;
+    return true;
 }
 #endif

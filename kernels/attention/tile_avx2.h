@@ -12,6 +12,7 @@ enum {
     TILE_LANES = 8,
     TILE_GROUP = 24, /* queries that share one pass over the keys */
     TILE_STRIP = 16, /* columns of values that are brought together */
+    FEW_PANEL = 16,  /* keys and values of very few queries, in turn */
     TILE_REGISTERS = 16,
 };
 
@@ -110,6 +111,7 @@ static tile_function *const TILES[TILE_ROWS + 1][TILE_VECTORS + 1] = {
 #include "kernels/attention/by_hand_avx2.h"
 #else
 #define by_hand(t, rows, vectors) NULL
+#define run_beside(t, rows, vectors, n) false
 #endif
 
 RDK_INLINE void run_tile(const tile *t, int rows, int vectors) {

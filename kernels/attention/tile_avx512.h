@@ -10,8 +10,9 @@ enum {
     TILE_ROWS = 12,
     TILE_VECTORS = 8,
     TILE_LANES = 16,
-    TILE_GROUP = 48, /* queries that share one pass over the keys */
-    TILE_STRIP = 32, /* columns of values that are brought together */
+    TILE_GROUP = 48,       /* queries that share one pass over the keys */
+    TILE_STRIP = 32,       /* columns of values that are brought together */
+    FEW_PANEL = RDK_BLOCK, /* keys and values of very few queries, in turn */
     TILE_REGISTERS = 32,
 };
 
@@ -125,6 +126,8 @@ static tile_function *const TILES[TILE_ROWS + 1][TILE_VECTORS + 1] = {
     [11] = {[1] = tile_11x1, [2] = tile_11x2},
     [12] = {[1] = tile_12x1, [2] = tile_12x2},
 };
+
+#define run_beside(t, rows, vectors, n) false /* no tile takes several at once */
 
 RDK_INLINE void run_tile(const tile *t, int rows, int vectors) {
     TILES[rows][vectors](t);

@@ -10,8 +10,9 @@ enum {
     TILE_ROWS = 8,
     TILE_VECTORS = 16,
     TILE_LANES = 4,
-    TILE_GROUP = 24, /* queries that share one pass over the keys */
-    TILE_STRIP = 16, /* columns of values that are brought together */
+    TILE_GROUP = 24,       /* queries that share one pass over the keys */
+    TILE_STRIP = 16,       /* columns of values that are brought together */
+    FEW_PANEL = RDK_BLOCK, /* keys and values of very few queries, in turn */
 };
 
 /* Scores: keys at once, by vectors of queries. Output: queries at most, and vectors of columns at once, by
@@ -114,6 +115,8 @@ static tile_function *const TILES[TILE_ROWS + 1][TILE_VECTORS + 1] = {
     [7] = {[2] = tile_7x2},
     [8] = {[2] = tile_8x2},
 };
+
+#define run_beside(t, rows, vectors, n) false /* no tile takes several at once */
 
 RDK_INLINE void run_tile(const tile *t, int rows, int vectors) {
     TILES[rows][vectors](t);
