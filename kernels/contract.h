@@ -24,7 +24,15 @@
 #define RDK_LANES 16   /* virtual lanes of a sum */
 #define RDK_BLOCK 128  /* elements between two foldings of the lanes into a double */
 #define RDK_CHUNK 1024 /* keys between two closings of an attention state */
-#define RDK_PIECE 64   /* elements of a query and a key in one chain of a score */
+#define RDK_CHAIN 96   /* elements of a query and a key in one chain of a score, at most */
+
+/* The chains of a score of d elements, a power of two; element c is of chain c mod rdk_chains(d). */
+static inline int64_t rdk_chains(int64_t d) {
+    int64_t chains = 1;
+    while (chains * RDK_CHAIN < d)
+        chains *= 2;
+    return chains;
+}
 
 #define RDK_LOG2E 0x1.71547652b82fep+0 /* log2(e), nearest double */
 #define RDK_LN2 0x1.62e42fefa39efp-1   /* ln(2), nearest double */

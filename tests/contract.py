@@ -347,7 +347,7 @@ def log2(l):
 # ---- 10. Attention ----
 
 CHUNK = 1024
-PIECE = 64
+CHAIN = 96
 LEAST_SHIFT = (1, 126, 0)
 
 # What is known of a run of keys: M, l, and o, a float for each column of the values.
@@ -372,11 +372,14 @@ def attention_scale(scale, d_qk):
 def score(q, k):
     """x of a key, for a query that has been scaled."""
     x = ZERO
-    for first in range(0, len(q), PIECE):
-        piece = ZERO
-        for a, b in zip(q[first:first + PIECE], k[first:first + PIECE]):
-            piece = F32.fma(a, b, piece)
-        x = F32.add(x, piece)
+    chains = 1
+    while chains * CHAIN < len(q):
+        chains *= 2
+    for i in range(chains):
+        chain = ZERO
+        for a, b in zip(q[i::chains], k[i::chains]):
+            chain = F32.fma(a, b, chain)
+        x = F32.add(x, chain)
     return x
 
 

@@ -101,23 +101,34 @@ ATTENTION = [
         (BY_HAND, "SPLAT(A(1, s), 15) ROW_OF_3", "SPLAT(A(0, s), 15) ROW_OF_3"),
         (TILE_NEON, "[6] = tile_4x6}", "[6] = tile_3x6}")]),
     ("few_score_the_same_keys_twice", "vector", [
-        (FEW_X86, "turn_8_keys(high, keys_on(key, step, 8),", "turn_8_keys(high, key,"),
-        (FEW_NEON, "*above = f->key + 8 * f->key_step;", "*above = f->key;")]),
+        (FEW_X86, "turn_keys(high, keys_on(key, step, 8 / lanes),", "turn_keys(high, key,"),
+        (FEW_NEON, "few_of_more(f, f->key + 8 * f->key_step,", "few_of_more(f, f->key,")]),
+    ("few_halves_of_four_keys_swapped", "vector", [
+        (FEW_X86, "m[1] = pairs_high(p[0], p[1]);", "m[1] = pairs_high(p[1], p[0]);"),
+        (FEW_NEON, "#define FEW_EVEN_2(i) FEW_ADD(2, i, even)", "#define FEW_EVEN_2(i) FEW_ADD(2, i, odd)")]),
+    ("few_chains_added_in_another_order", "vector", [
+        (FEW_X86, "i ? _mm256_unpackhi_ps(low, high) : _mm256_unpacklo_ps(low, high)",
+                  "i ? _mm256_unpacklo_ps(low, high) : _mm256_unpackhi_ps(low, high)"),
+        (FEW_NEON, "for (int64_t i = 0; i < chains; i += 2)", "for (int64_t i = chains - 2; i >= 0; i -= 2)")]),
     ("edge_tile_one_row_short", "vector", [
         (WALK, "run_tile(t, keys, vectors);", "run_tile(t, times == 1 && keys > 1 ? keys - 1 : keys, vectors);")]),
     ("last_key_not_scored", "vector", [
         (WALK, "score_keys(&t, rest - half, vectors, 1);", "score_keys(&t, rest - half - 1, vectors, 1);")]),
     ("multiply_add_not_fused", "vector", [
         (TILE_AVX2, "_mm256_fmadd_ps(x, y, z)", "_mm256_add_ps(_mm256_mul_ps(x, y), z)"),
+        (TILE_AVX2, '__asm__("vfmadd231ps %2, %1, %0" : "+x"(z) : "x"(x), "x"(y));',
+                    "z = _mm256_add_ps(_mm256_mul_ps(x, y), z);"),
         (TILE_NEON, '__asm__("fmla %0.4s, %1.4s, %2.s[0]" : "+w"(z) : "w"(y), "w"(x));',
                     "z = vaddq_f32(vmulq_laneq_f32(y, x, 0), z);")]),
     ("queries_not_negated", "vector", [
         (WALK, "next, w->d->d_qk, w->scale);", "next, w->d->d_qk, fabsf(w->scale));")]),
     ("scores_in_one_chain", "vector", [
-        (WALK, "t.piece = RDK_PIECE;", "t.piece = RDK_MAX_HEAD_DIM;")]),
-    ("second_piece_alone", "vector", [
-        (TILE, "if (left < all)", "if (left < all - piece)")]),
-    ("second_piece_alone_by_hand", "vector", [ # NEON, which has no tiles by hand, gets another wrong shape
+        (WALK, "t.chains = w->chains;", "t.chains = 1;"),
+        (WALK, "t.a_step = 4 * w->chains;", "t.a_step = 4;"),
+        (WALK, "t.b_step = t.b_chain * w->chains;", "t.b_step = t.b_chain;")]),
+    ("second_chain_alone", "vector", [
+        (TILE, "if (i > 0)", "if (i > 1)")]),
+    ("second_chain_alone_by_hand", "vector", [ # NEON, which has no tiles by hand, gets another wrong shape
         (BY_HAND, 'ADD(#sum "*32(%[c])", sum) PUT', "PUT"),
         (TILE_NEON, "[8] = {[2] = tile_8x2}", "[8] = {[2] = tile_7x2}")]),
     # What a query sees
@@ -193,8 +204,8 @@ ATTENTION = [
     ("read_past_a_key", "vector", [
         (WALK, "t.steps = w->d->d_qk;", "t.steps = w->d->d_qk + 1;")]),
     ("few_read_past_a_key", "vector", [
-        (FEW_X86, "_mm_maskload_ps(high, one)", "_mm_loadu_ps(high)"),
-        (FEW_NEON, "tile_take(key + i * step)", "tile_load(key + i * step)")]),
+        (FEW_X86, "_mm_maskload_ps(high, mask)", "_mm_loadu_ps(high)"),
+        (FEW_NEON, "tile_take(at + i * step)", "tile_load(at + i * step)")]),
     ("read_past_a_query", "vector", [
         (TILE_AVX2, "_mm256_maskload_ps(from, first)", "_mm256_loadu_ps(from)"),
         (TILE_NEON, "memcpy(whole, p, (size_t)n * sizeof whole[0]);",

@@ -33,12 +33,13 @@ rdk_query rdk_attention_query(const rdk_attention_desc *d, int64_t b, int64_t h,
 /* The logit of key j, in base 2. */
 static float score(const rdk_query *q, int64_t j) {
     const char *k = q->k + j * q->k_step;
+    int64_t chains = rdk_chains(q->d_qk);
     float x = 0;
-    for (int64_t first = 0; first < q->d_qk; first += RDK_PIECE) {
-        float piece = 0;
-        for (int64_t c = first; c < first + RDK_PIECE && c < q->d_qk; c++)
-            piece = rdk_fma(rdk_load(q->q, RDK_F32, c) * q->scale, rdk_load(k, RDK_F32, c), piece);
-        x = x + piece;
+    for (int64_t i = 0; i < chains; i++) {
+        float chain = 0;
+        for (int64_t c = i; c < q->d_qk; c += chains)
+            chain = rdk_fma(rdk_load(q->q, RDK_F32, c) * q->scale, rdk_load(k, RDK_F32, c), chain);
+        x = x + chain;
     }
     return x;
 }

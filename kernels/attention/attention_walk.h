@@ -35,9 +35,10 @@ enum {
 
 typedef struct walk {
     const rdk_attention_desc *d;
-    float scale;   /* of queries, so that scores are logits in base 2 */
-    int64_t group; /* query heads of one key/value head */
-    int64_t width; /* floats of a row's sums */
+    float scale;    /* of queries, so that scores are logits in base 2 */
+    int64_t group;  /* query heads of one key/value head */
+    int64_t width;  /* floats of a row's sums */
+    int64_t chains; /* of a score */
     int64_t max_rows;
     float *q;      /* group by group, [d_qk][width of the group] */
     float *o;      /* sums of the open chunk, row by row */
@@ -151,8 +152,8 @@ static void prefetch_rows(const char *const row[TILE_LANES], int64_t c) {
  * `next` are fetched meanwhile. */
 static void pack_rows(float *to, int64_t step, const char *const row[TILE_LANES],
                       const char *const next[TILE_LANES], int64_t d, float scale) {
-    tile_vec by = tile_splat(&scale);
     int64_t c = 0;
+    tile_vec by = tile_splat(&scale);
     for (; c + TILE_LANES <= d; c += TILE_LANES) {
         if (c % (RDK_LINE / 4) == 0)
             prefetch_rows(next, c);
@@ -162,9 +163,28 @@ static void pack_rows(float *to, int64_t step, const char *const row[TILE_LANES]
         pack_columns(to, step, row, c, (int)(d - c), by);
 }
 
+static float *queries_of(const walk *w, const group *g) {
+    return w->q + g->first * rdk_whole_fours(w->d->d_qk);
+}
+
+/* The same once more, for very few queries: [four elements][FEW][4]. */
+static float *quads_of(const walk *w, const group *g) {
+    return queries_of(w, g) + g->width * rdk_whole_fours(w->d->d_qk);
+}
+
+static void enter_quads(const walk *w, const group *g) {
+    for (int i = 0; i < g->count; i++) {
+        const rdk_row *r = &w->rows[g->first + i];
+        const char *q = rdk_const_view_row(&w->d->q, r->batch, r->head, r->query);
+        float *to = quads_of(w, g) + 4 * i;
+        for (int64_t c = 0; c < rdk_whole_fours(w->d->d_qk); c++)
+            to[c / 4 * 4 * FEW + c % 4] = c < w->d->d_qk ? rdk_load(q, RDK_F32, c) * w->scale : 0;
+    }
+}
+
 /* The queries of a group side by side, times the scale; zeros where there is none. */
 static void enter_queries(const walk *w, const group *g, int64_t end) {
-    float *to = w->q + g->first * w->d->d_qk;
+    float *to = queries_of(w, g);
     const char *row[TILE_LANES], *next[TILE_LANES];
     int64_t group_end = g->first + g->count;
     for (int i = 0; i < g->width; i += TILE_LANES) {
@@ -191,14 +211,15 @@ static void score_lanes(const walk *w, const unit *u, const block *b, const grou
     int vectors = (g->width - skip) / TILE_LANES, at_once = TILE_KEYS_OF[vectors];
     tile t;
     t.a_row = w->d->k.row_stride * 4;
-    t.a_step = 4;
+    t.a_step = 4 * w->chains;
     t.a = key_at(w, u, b->base + lane);
-    t.b = (const char *)(w->q + g->first * w->d->d_qk + skip);
-    t.b_step = g->width * 4;
+    t.b = (const char *)(queries_of(w, g) + skip);
+    t.b_chain = g->width * 4;
+    t.b_step = t.b_chain * w->chains;
     t.c = score_at(g, lane, skip);
     t.c_row = g->width;
     t.steps = w->d->d_qk;
-    t.piece = RDK_PIECE;
+    t.chains = w->chains;
     t.shrink = NULL;
     t.fetch = next;
     int whole = (end - lane) / at_once, rest = (end - lane) % at_once, half = 0;
@@ -245,16 +266,17 @@ static bool by_query(const group *g) {
 /* The scores of very few queries, by query, for lanes `lane` ... end - 1. The last keys may come twice in part. */
 static void score_few(const walk *w, const unit *u, const block *b, const group *g, int lane,
                       int end, stream *next) {
-    int at_once = FEW_KEYS_OF[g->count];
-    few f = {.d = w->d->d_qk, .fetch = next};
-    f.q = w->q + g->first * w->d->d_qk;
+    int at_once = few_keys(g->count, w->chains);
+    few f = {.d = w->d->d_qk, .chains = w->chains, .fetch = next};
+    f.q = queries_of(w, g);
+    f.quads = quads_of(w, g);
     for (; lane < end; lane += at_once) {
         int first = (int)least(lane, g->hi - at_once);
         f.key = key_at(w, u, b->base + first);
         f.key_step = w->d->k.row_stride * 4;
         gather_keys(w, &f, at_once);
         f.c = score_at(g, first, 0);
-        FEW_OF[g->count](&f);
+        run_few(&f, g->count);
     }
 }
 
@@ -489,10 +511,11 @@ static void add_values(const walk *w, const group *g, const strip *v, int lane, 
     tile t; /* an initialiser would clear it by a slow instruction */
     t.a_row = g->row_step * 4;
     t.a_step = g->lane_step * 4;
+    t.b_chain = 0;
     t.b_step = v->step;
     t.c_row = w->width;
     t.times = alike ? bands : 1;
-    t.piece = RDK_BLOCK;
+    t.chains = 1;
     t.fetch = v->next;
     for (int i = 0, first = 0, after; i < bands; i += (int)t.times, first = after) {
         after = g->count * (i + 1) / bands;
@@ -711,8 +734,11 @@ static bool come_to(const walk *w, const unit *u, const block *b, group *g) {
     look_at(w, b, g);
     if (g->hi <= b->lo)
         return false;
-    if (b->base + b->lo == 0)
+    if (b->base + b->lo == 0) {
         enter_queries(w, g, u->first + u->count);
+        if (FEW_QUADS && u->count <= FEW)
+            enter_quads(w, g);
+    }
     return true;
 }
 
@@ -889,10 +915,11 @@ static ahead ahead_of_panels(const walk *w, panel keys, panel values) {
 /* The scores of `now` beside the values of `before`; either may be NULL. `after` are the first keys of what comes then. */
 static void score_beside_values(const walk *w, work *now, const work *before, panel after) {
     int queries = now ? now->g.count : before->g.count;
-    int at_once = FEW_PANEL > FEW_KEYS_OF[queries] ? FEW_PANEL : FEW_KEYS_OF[queries];
+    int least_keys = few_keys(queries, w->chains);
+    int at_once = FEW_PANEL > least_keys ? FEW_PANEL : least_keys;
     int key = now ? now->b.lo : 0, keys_end = now ? now->g.hi : 0;
     int value = before ? before->b.lo : 0, values_end = before ? before->g.hi : 0;
-    if (now && keys_end - key < FEW_KEYS_OF[queries]) {
+    if (now && keys_end - key < least_keys) {
         score_group(w, now->u, &now->b, &now->g, &(stream){.left = 0});
         key = keys_end;
     } else if (now) {
@@ -994,13 +1021,18 @@ static void attend_with_head(const walk *w, int64_t batch, int64_t kv_head) {
     }
 }
 
+/* Rows that so many take in the scratch; the queries of very few lie there twice. */
+static int64_t space_of(int64_t rows) {
+    return rows <= FEW ? 2 * QUANTUM : round_up((int)rows, QUANTUM);
+}
+
 /* Several heads in step, each with a few rows: for keys that lie [position][head], so that memory is read
  * in order. */
 static void attend_with_heads(const walk *w, int64_t batch, int64_t kv_head, int count) {
     unit units[MAX_UNITS] = {{.count = 0}};
     int64_t rows = w->group * w->d->q_len;
     for (int i = 0; i < count; i++) {
-        units[i].first = i * round_up((int)rows, QUANTUM);
+        units[i].first = i * space_of(rows);
         units[i].count = rows;
         enter_unit(w, &units[i], batch, kv_head + i, 0);
     }
@@ -1012,7 +1044,7 @@ static int64_t heads_in_step(const walk *w) {
     bool heads_within_positions = w->d->k.head_stride < w->d->k.row_stride;
     if (rows > TILE_GROUP || !heads_within_positions)
         return 1;
-    return least(MAX_UNITS, w->max_rows / round_up((int)rows, QUANTUM));
+    return least(MAX_UNITS, w->max_rows / space_of(rows));
 }
 
 static char *take(char **scratch, size_t bytes) {
@@ -1026,6 +1058,7 @@ static walk begin(const rdk_attention_desc *d) {
     char *free = (char *)d->scratch + (-(uintptr_t)d->scratch % RDK_ALIGN);
     walk w = {.d = d, .scale = rdk_attention_scale(d), .group = d->q_heads / d->kv_heads};
     w.width = rdk_whole_lanes(d->d_v);
+    w.chains = rdk_chains(d->d_qk);
     w.max_rows = s.rows;
     w.q = (float *)(void *)take(&free, (size_t)s.q * 4);
     w.o = (float *)(void *)take(&free, (size_t)s.o * 4);

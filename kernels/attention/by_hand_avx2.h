@@ -34,14 +34,21 @@
 #define FROM_6(p, by) "(%[" #p "],%[" #by "3],2)"
 #define FROM_7(p, by) "(%[" #p "],%[" #by "7])"
 
-/* a, row r and step s: steps are neighbours and rows lie apart, or the other way round. */
-#define ALONG(r, s) #s "*4" FROM_##r(a, a_far)
+/* a, row r and step s: rows lie apart, and steps are neighbours, or every second element, or a moves on with each; or
+ * rows are neighbours and steps lie apart. */
+#define ALONG_1(r, s) #s "*4" FROM_##r(a, a_far)
+#define ALONG_2(r, s) #s "*8" FROM_##r(a, a_far)
+#define ALONG(r, s) FROM_##r(a, a_far)
 #define ACROSS(r, s) #r "*4" FROM_##s(a, a_far)
 
-/* b, step s and vector i: steps of one, two and three vectors follow each other, or lie apart. */
-#define B_OF_1(s, i) #s "*32(%[b])"
-#define B_OF_2(s, i) #s "*64+" #i "*32(%[b])"
-#define B_OF_3(s, i) #s "*96+" #i "*32(%[b])"
+/* b, step s and vector i: the same. */
+#define B_1_OF_1(s, i) #s "*32(%[b])"
+#define B_1_OF_2(s, i) #s "*64(%[b])"
+#define B_2_OF_1(s, i) #s "*64+" #i "*32(%[b])"
+#define B_2_OF_2(s, i) #s "*128+" #i "*32(%[b])"
+#define B_3_OF_1(s, i) #s "*96+" #i "*32(%[b])"
+#define B_3_OF_2(s, i) #s "*192+" #i "*32(%[b])"
+#define B_HERE(s, i) #i "*32(%[b])"
 #define B_APART(s, i) #i "*32" FROM_##s(b, b_step)
 
 /* ---- Shapes: the sums of the front half, and of the back half. E(sum, row, vector) follows each FMA. ------ */
@@ -84,13 +91,23 @@
 
 #define NOTHING(sum, r, i)
 #define STEP(shape, A, B, s) FRONT_##shape(A, B, s, NOTHING) BACK_##shape(A, B, s, NOTHING)
-#define FOUR_STEPS(shape, A, B) STEP(shape, A, B, 0) STEP(shape, A, B, 1) STEP(shape, A, B, 2) STEP(shape, A, B, 3)
+#define ON_ALONG DO("add %[a_on], %[a]") DO("add %[b_on], %[b]")
+#define ON_ALONG_1
+#define ON_ALONG_2
+#define ON_ACROSS
+#define BACK_ALONG DO("sub %[a_on3], %[a]") DO("sub %[b_on3], %[b]")
+#define BACK_ALONG_1
+#define BACK_ALONG_2
+#define BACK_ACROSS
+#define FOUR_STEPS(shape, A, B) \
+    STEP(shape, A, B, 0) ON_##A STEP(shape, A, B, 1) ON_##A STEP(shape, A, B, 2) ON_##A STEP(shape, A, B, 3) ON_##A
 #define LAST_FOUR_FRONT(shape, A, B, E) \
-    FRONT_##shape(A, B, 0, NOTHING) FRONT_##shape(A, B, 1, NOTHING) FRONT_##shape(A, B, 2, NOTHING) \
-    FRONT_##shape(A, B, 3, E)
+    FRONT_##shape(A, B, 0, NOTHING) ON_##A FRONT_##shape(A, B, 1, NOTHING) ON_##A \
+    FRONT_##shape(A, B, 2, NOTHING) ON_##A FRONT_##shape(A, B, 3, E)
 #define LAST_FOUR_BACK(shape, A, B, E) \
-    REHOLD_##shape(B, 0) BACK_##shape(A, B, 0, NOTHING) REHOLD_##shape(B, 1) BACK_##shape(A, B, 1, NOTHING) \
-    REHOLD_##shape(B, 2) BACK_##shape(A, B, 2, NOTHING) REHOLD_##shape(B, 3) BACK_##shape(A, B, 3, E)
+    BACK_##A REHOLD_##shape(B, 0) BACK_##shape(A, B, 0, NOTHING) ON_##A \
+    REHOLD_##shape(B, 1) BACK_##shape(A, B, 1, NOTHING) ON_##A \
+    REHOLD_##shape(B, 2) BACK_##shape(A, B, 2, NOTHING) ON_##A REHOLD_##shape(B, 3) BACK_##shape(A, B, 3, E)
 
 /* Two lines of what is read next. */
 #define FETCH DO("prefetcht1 (%[ahead])") DO("prefetcht1 (%[ahead],%[twin])") DO("add $64, %[ahead]")
@@ -113,37 +130,52 @@
 #define PUT(sum, r, i) STORE(#sum "*32(%[c])", sum)
 #define JOIN(sum, r, i) ADD(#sum "*32(%[c])", sum) PUT(sum, r, i)
 
-/* One piece: a chain from +0, put or joined to what the piece before has put. */
-#define SCORE_PIECE(shape, vectors, E) \
+/* One chain, put or joined to what the one before has put. */
+#define SCORE_CHAIN(shape, A, B, BY_1, BY_4, E) \
     __asm__ volatile(ZEROS \
-        STEPS(shape, ALONG, B_OF_##vectors, DO("add $4, %[a]") DO("add $32*" #vectors ", %[b]"), \
-              DO("add $16, %[a]") DO("add $128*" #vectors ", %[b]")) \
-        LAST_FOUR_FRONT(shape, ALONG, B_OF_##vectors, E) LAST_FOUR_BACK(shape, ALONG, B_OF_##vectors, E) \
-        DO("add $16, %[a]") DO("add $128*" #vectors ", %[b]") \
+        STEPS(shape, A, B, BY_1, BY_4) LAST_FOUR_FRONT(shape, A, B, E) LAST_FOUR_BACK(shape, A, B, E) \
         : [a] "+r"(a), [b] "+r"(b), [ahead] "+r"(ahead), [n] "=&r"(n) \
         : [a_far] "r"(far), [a_far3] "r"(3 * far), [a_far5] "r"(5 * far), [a_far7] "r"(7 * far), [c] "r"(c), \
-          [twin] "r"(t->fetch->twin), [fetches] "m"(fetches), [ones] "m"(ones), [fours] "m"(fours) \
+          [a_on] "r"(a_on), [a_on3] "m"(a_on3), [b_on] "r"(b_on), [b_on3] "m"(b_on3), [twin] "r"(t->fetch->twin), \
+          [fetches] "m"(fetches), [ones] "m"(ones), [fours] "m"(fours) \
         : CLOBBERS)
 
-#define SCORES(shape, rows, vectors) \
-    static void tile_scores_##shape(const tile *t) { \
-        const int64_t far = t->a_row; \
+#define SCORES_OF(name, shape, rows, vectors, A, B, BY_1, BY_4, KEYS_AHEAD) \
+    static void name(const tile *t) { \
+        const int64_t far = t->a_row, a_on = t->a_step, a_on3 = 3 * a_on, b_on = t->b_step, b_on3 = 3 * b_on; \
         for (int64_t i = 0; i < t->times; i++) { \
-            const char *a = t->a + i * rows * far, *b = t->b; \
             char *c = (char *)t->c + i * rows * vectors * 32; \
-            for (int64_t left = t->steps, steps; left > 0; left -= steps) { \
-                steps = left < t->piece ? left : t->piece; \
-                const int64_t ones = steps % 4, fours = steps / 4 - 1, fetches = t->fetch->left > 0; \
-                const char *ahead = t->fetch->p; \
+            for (int64_t k = 0; k < t->chains; k++) { \
+                const int64_t steps = chain_steps(t->steps, t->chains, k); \
+                const int64_t ones = steps & 3, fours = (steps >> 2) - 1, fetches = t->fetch->left > 0; \
+                const char *a = t->a + i * rows * far + k * 4, *b = t->b + k * t->b_chain, *ahead = t->fetch->p; \
                 int64_t n; \
-                if (left == t->steps) \
-                    SCORE_PIECE(shape, vectors, PUT); \
+                if (k == 0) \
+                    SCORE_CHAIN(shape, A, B, BY_1, KEYS_AHEAD BY_4, PUT); \
                 else \
-                    SCORE_PIECE(shape, vectors, JOIN); \
+                    SCORE_CHAIN(shape, A, B, BY_1, BY_4, JOIN); \
                 stream_fetched(t->fetch, ahead); \
             } \
         } \
     }
+
+/* The keys of the next tile, into L1. With two chains all of a key is read in half of the time. */
+#define KEYS_AHEAD_4x3 \
+    DO("prefetcht0 " FROM_4(a, a_far)) DO("prefetcht0 " FROM_5(a, a_far)) \
+    DO("prefetcht0 " FROM_6(a, a_far)) DO("prefetcht0 " FROM_7(a, a_far))
+#define KEYS_AHEAD_4x2
+#define KEYS_AHEAD_5x2
+#define KEYS_AHEAD_6x2
+#define KEYS_AHEAD_8x1
+
+/* Of one chain, of two, and of more. */
+#define SCORES(shape, rows, vectors) \
+    SCORES_OF(tile_scores_##shape##_of_1, shape, rows, vectors, ALONG_1, B_##vectors##_OF_1, \
+              DO("add $4, %[a]") DO("add $32*" #vectors ", %[b]"), DO("add $16, %[a]") DO("add $128*" #vectors ", %[b]"), ) \
+    SCORES_OF(tile_scores_##shape##_of_2, shape, rows, vectors, ALONG_2, B_##vectors##_OF_2, \
+              DO("add $8, %[a]") DO("add $64*" #vectors ", %[b]"), DO("add $32, %[a]") DO("add $256*" #vectors ", %[b]"), \
+              KEYS_AHEAD_##shape) \
+    SCORES_OF(tile_scores_##shape##_of_more, shape, rows, vectors, ALONG, B_HERE, ON_ALONG, , )
 
 SCORES(4x3, 4, 3)
 SCORES(4x2, 4, 2)
@@ -300,12 +332,15 @@ VALUES_BY_QUERY(4x2, 2)
 /* clang-format on */
 
 /* By rows and vectors; NULL where there is none. */
-static tile_function *const SCORES_BY_HAND[TILE_ROWS + 1][TILE_VECTORS + 1] = {
-    [4] = {[2] = tile_scores_4x2, [3] = tile_scores_4x3},
-    [5] = {[2] = tile_scores_5x2},
-    [6] = {[2] = tile_scores_6x2},
-    [8] = {[1] = tile_scores_8x1},
-};
+#define SCORES_BY_HAND(chains)                                                                     \
+    {                                                                                              \
+        [4] = {[2] = tile_scores_4x2_of_##chains, [3] = tile_scores_4x3_of_##chains},              \
+        [5] = {[2] = tile_scores_5x2_of_##chains}, [6] = {[2] = tile_scores_6x2_of_##chains},      \
+        [8] = {[1] = tile_scores_8x1_of_##chains},                                                 \
+    }
+static tile_function *const SCORES_OF_1[TILE_ROWS + 1][TILE_VECTORS + 1] = SCORES_BY_HAND(1);
+static tile_function *const SCORES_OF_2[TILE_ROWS + 1][TILE_VECTORS + 1] = SCORES_BY_HAND(2);
+static tile_function *const SCORES_OF_MORE[TILE_ROWS + 1][TILE_VECTORS + 1] = SCORES_BY_HAND(more);
 static tile_function *const VALUES_BY_HAND[TILE_ROWS + 1][TILE_VECTORS + 1] = {
     [4] = {[2] = tile_values_4x2},
     [5] = {[2] = tile_values_5x2},
@@ -323,12 +358,13 @@ static beside_function *const VALUES_BY_QUERY_BY_HAND[TILE_ROWS + 1][TILE_VECTOR
 /* The function for a tile, or NULL. The last four steps of a chain need four, and lines are fetched where they follow each
  * other. */
 RDK_INLINE tile_function *by_hand(const tile *t, int rows, int vectors) {
-    int64_t last = t->steps & (t->piece - 1); /* a power of two */
-    if (t->steps < 4 || (last > 0 && last < 4) || (t->fetch->left > 0 && t->fetch->gap != 0))
+    if (t->steps < 4 * t->chains || (t->fetch->left > 0 && t->fetch->gap != 0))
         return NULL;
-    if (t->a_step == 4 && t->b_step == vectors * 32 && t->c_row == vectors * 8 && !t->shrink)
-        return SCORES_BY_HAND[rows][vectors];
-    if (t->a_row == 4 && t->steps <= t->piece)
+    if (t->a_step == 4 * t->chains && t->b_chain == vectors * 32 && t->c_row == vectors * 8)
+        return (t->chains == 1   ? SCORES_OF_1
+                : t->chains == 2 ? SCORES_OF_2
+                                 : SCORES_OF_MORE)[rows][vectors];
+    if (t->a_row == 4 && t->chains == 1)
         return VALUES_BY_HAND[rows][vectors];
     return NULL;
 }
@@ -337,7 +373,7 @@ RDK_INLINE tile_function *by_hand(const tile *t, int rows, int vectors) {
 RDK_INLINE bool run_beside(tile *t, int rows, int vectors, int n) {
     beside_function *f = VALUES_BY_QUERY_BY_HAND[rows][vectors];
     bool fetches = t->fetch->left > 0;
-    if (!f || t->a_row != RDK_BLOCK * 4 || t->a_step != 4 || t->times != 1 || t->steps > t->piece ||
+    if (!f || t->a_row != RDK_BLOCK * 4 || t->a_step != 4 || t->times != 1 || t->chains != 1 ||
         (fetches && t->fetch->gap != 0))
         return false;
     f(t, n);

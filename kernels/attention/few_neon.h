@@ -5,11 +5,16 @@
 
 enum {
     FEW = TILE_LANES, /* queries at most */
-    FEW_WIDTH = 8,    /* of a group of so few */
-    FEW_KEYS = 16,    /* at once: as many chains as four pipes need */
+    FEW_QUADS = 0,
+    FEW_WIDTH = 8, /* of a group of so few */
+    FEW_KEYS = 16, /* at once: as many chains as four pipes need */
 };
 
-static const int FEW_KEYS_OF[FEW + 1] = {0, FEW_KEYS, FEW_KEYS, FEW_KEYS, FEW_KEYS};
+static int few_keys(int queries, int64_t chains) {
+    (void)queries;
+    (void)chains;
+    return FEW_KEYS;
+}
 
 /* Eight keys' sums for all queries. As in tile_body.h they are fields, so that every compiler keeps them in registers. */
 /* clang-format off */
@@ -30,19 +35,21 @@ typedef struct few_sums {
 #define FEW_FMA(lane, x, y, z) z = tile_fma(vdupq_laneq_f32(x, lane), y, z)
 #endif
 
-/* The next four elements of eight keys times those of all queries, element by element. */
-RDK_INLINE void few_four(few_sums *sums, const char *key, int64_t step, const float *q) {
-    float32x4_t x;
+/* Four elements of each of eight keys. */
 #define FEW_LOAD(i)                                                                                \
     float32x4_t k##i = tile_load(key + i * step);                                                  \
     TILE_PIN(k##i);
-#define FEW_ADD(lane, i)                                                                           \
+#define FEW_ADD(lane, i, sums)                                                                     \
     FEW_FMA(lane, k##i, x, sums->s##i);                                                            \
     TILE_PIN(sums->s##i);
-#define FEW_ADD_0(i) FEW_ADD(0, i)
-#define FEW_ADD_1(i) FEW_ADD(1, i)
-#define FEW_ADD_2(i) FEW_ADD(2, i)
-#define FEW_ADD_3(i) FEW_ADD(3, i)
+
+/* The next four elements of eight keys times those of all queries, element by element. */
+RDK_INLINE void few_four(few_sums *sums, const char *key, int64_t step, const float *q) {
+    float32x4_t x;
+#define FEW_ADD_0(i) FEW_ADD(0, i, sums)
+#define FEW_ADD_1(i) FEW_ADD(1, i, sums)
+#define FEW_ADD_2(i) FEW_ADD(2, i, sums)
+#define FEW_ADD_3(i) FEW_ADD(3, i, sums)
     FEW_EIGHT(FEW_LOAD)
     x = tile_load(q);
     FEW_EIGHT(FEW_ADD_0)
@@ -56,50 +63,125 @@ RDK_INLINE void few_four(few_sums *sums, const char *key, int64_t step, const fl
 #undef FEW_ADD_1
 #undef FEW_ADD_2
 #undef FEW_ADD_3
+}
+
+/* The same of two chains in turn; or only elements 0 and 1; or 2 and 3. */
+#define FEW_EVEN_0(i) FEW_ADD(0, i, even)
+#define FEW_ODD_1(i) FEW_ADD(1, i, odd)
+#define FEW_EVEN_2(i) FEW_ADD(2, i, even)
+#define FEW_ODD_3(i) FEW_ADD(3, i, odd)
+RDK_INLINE void few_four_of_2(few_sums *even, few_sums *odd, const char *key, int64_t step,
+                              const float *q) {
+    float32x4_t x;
+    FEW_EIGHT(FEW_LOAD)
+    x = tile_load(q);
+    FEW_EIGHT(FEW_EVEN_0)
+    x = tile_load(q + FEW_WIDTH);
+    FEW_EIGHT(FEW_ODD_1)
+    x = tile_load(q + 2 * FEW_WIDTH);
+    FEW_EIGHT(FEW_EVEN_2)
+    x = tile_load(q + 3 * FEW_WIDTH);
+    FEW_EIGHT(FEW_ODD_3)
+}
+
+RDK_INLINE void few_two_of_4(few_sums *even, few_sums *odd, const char *key, int64_t step,
+                             const float *q, bool second) {
+    float32x4_t x = tile_load(q);
+    FEW_EIGHT(FEW_LOAD)
+    if (second) {
+        FEW_EIGHT(FEW_EVEN_2)
+        x = tile_load(q + FEW_WIDTH);
+        FEW_EIGHT(FEW_ODD_3)
+    } else {
+        FEW_EIGHT(FEW_EVEN_0)
+        x = tile_load(q + FEW_WIDTH);
+        FEW_EIGHT(FEW_ODD_1)
+    }
+}
+#undef FEW_EVEN_0
+#undef FEW_ODD_1
+#undef FEW_EVEN_2
+#undef FEW_ODD_3
 #undef FEW_ADD
 #undef FEW_LOAD
-}
 
-/* One element. */
-RDK_INLINE void few_one(few_sums *sums, const char *key, int64_t step, const float *q) {
-    float32x4_t x = tile_load(q);
-#define FEW_ADD(i) sums->s##i = tile_fma_one(tile_take(key + i * step), x, sums->s##i);
-    FEW_EIGHT(FEW_ADD)
+/* Element c and those `on` after it. */
+RDK_INLINE void few_ones(few_sums *sums, const few *f, const char *key, int64_t c, int64_t on) {
+    const int64_t step = f->key_step;
+    for (; c < f->d; c += on) {
+        const char *at = key + c * 4;
+        float32x4_t x = tile_load(f->q + c * FEW_WIDTH);
+#define FEW_ADD(i) sums->s##i = tile_fma_one(tile_take(at + i * step), x, sums->s##i);
+        FEW_EIGHT(FEW_ADD)
 #undef FEW_ADD
+    }
 }
 
-/* Adds the sums of a piece to scores, [key][query]. */
+#define FEW_CLEAR(sums)                                                                            \
+    sums.s0 = sums.s1 = sums.s2 = sums.s3 = sums.s4 = sums.s5 = sums.s6 = sums.s7 = tile_zero()
+
+/* Adds the sums of a chain to scores, [key][query]. */
 RDK_INLINE void few_join(float *scores, const few_sums *sums) {
 #define FEW_JOIN(i) vst1q_f32(scores + i * FEW, tile_add(vld1q_f32(scores + i * FEW), sums->s##i));
     FEW_EIGHT(FEW_JOIN)
 #undef FEW_JOIN
 }
 
-/* Up to four queries: those that are none are zeros. */
-static void few_4(const few *f) {
-    float scores[FEW_KEYS * FEW] = {0};
+/* Sixteen keys, one chain. */
+static void few_of_1(const few *f, float *scores) {
     const char *key = f->key, *above = f->key + 8 * f->key_step;
     const float *q = f->q;
-    const int64_t step = f->key_step;
-    for (int64_t all = f->d; all > 0; all -= RDK_PIECE) {
-        int64_t left = all < RDK_PIECE ? all : RDK_PIECE;
+    const int64_t step = f->key_step, whole = f->d / 4 * 4;
+    stream s = *f->fetch;
+    few_sums low, high;
+    FEW_CLEAR(low);
+    FEW_CLEAR(high);
+    for (int64_t c = 0; c < whole; c += 4, q += 4 * FEW_WIDTH) {
+        few_four(&low, key + c * 4, step, q);
+        few_four(&high, above + c * 4, step, q);
+        stream_fetch(&s, 2); /* as many as are read */
+    }
+    *f->fetch = s;
+    few_ones(&low, f, key, whole, 1);
+    few_ones(&high, f, above, whole, 1);
+    few_join(scores, &low);
+    few_join(scores + 8 * FEW, &high);
+}
+
+/* Eight keys, two or more chains, two at a time. */
+static void few_of_more(const few *f, const char *key, float *scores) {
+    const int64_t step = f->key_step, d = f->d, chains = f->chains;
+    for (int64_t i = 0; i < chains; i += 2) {
+        int64_t on = chains > 4 ? chains : 4, c = i / 4 * 4;
         stream s = *f->fetch;
-        few_sums low, high;
-#define FEW_CLEAR(i) low.s##i = high.s##i = tile_zero();
-        FEW_EIGHT(FEW_CLEAR)
-#undef FEW_CLEAR
-        for (; left >= 4; left -= 4, key += 16, above += 16, q += 4 * FEW_WIDTH) {
-            few_four(&low, key, step, q);
-            few_four(&high, above, step, q);
-            stream_fetch(&s, 2); /* as many as are read */
-        }
-        for (; left > 0; left--, key += 4, above += 4, q += FEW_WIDTH) {
-            few_one(&low, key, step, q);
-            few_one(&high, above, step, q);
+        few_sums even, odd;
+        FEW_CLEAR(even);
+        FEW_CLEAR(odd);
+        for (; c + 4 <= d; c += on) {
+            if (chains == 2)
+                few_four_of_2(&even, &odd, key + c * 4, step, f->q + c * FEW_WIDTH);
+            else
+                few_two_of_4(&even, &odd, key + c * 4, step, f->q + (c + i % 4) * FEW_WIDTH,
+                             i % 4 != 0);
+            stream_fetch(&s, 1);
         }
         *f->fetch = s;
-        few_join(scores, &low);
-        few_join(scores + 8 * FEW, &high);
+        few_ones(&even, f, key, c + i % 4, chains);
+        few_ones(&odd, f, key, c + i % 4 + 1, chains);
+        few_join(scores, &even);
+        few_join(scores, &odd);
+    }
+}
+
+/* Up to four queries: those that are none are zeros. */
+static void run_few(const few *f, int queries) {
+    float scores[FEW_KEYS * FEW] = {0};
+    (void)queries;
+    if (f->chains == 1) {
+        few_of_1(f, scores);
+    } else {
+        few_of_more(f, f->key, scores);
+        few_of_more(f, f->key + 8 * f->key_step, scores + 8 * FEW);
     }
     for (int i = 0; i < FEW_KEYS; i += 4) {
         float32x4_t m[4];
@@ -112,7 +194,6 @@ static void few_4(const few *f) {
             vst1q_f32(f->c + r * RDK_BLOCK + i, m[r]);
     }
 }
-
-static few_function *const FEW_OF[FEW + 1] = {NULL, few_4, few_4, few_4, few_4};
+#undef FEW_CLEAR
 
 #endif

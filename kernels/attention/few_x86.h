@@ -1,5 +1,6 @@
 /* Scores for very few queries, on AVX2 and above: a tile would leave most of its columns empty, so the keys
- * become the columns, turned in registers on the way. */
+ * become the columns, and what a vector holds of a key are its chains. Of one chain all keys are turned in registers,
+ * of two half as much, of four and more nothing. */
 #ifndef RDK_FEW_X86_H
 #define RDK_FEW_X86_H
 
@@ -8,23 +9,22 @@
 #include "kernels/attention/tile.h"
 
 enum {
-    FEW = 4,                /* queries at most */
-    FEW_WIDTH = TILE_LANES, /* of a group of so few */
-    FEW_MOST_KEYS = 32,     /* at once */
+    FEW = 4,       /* queries at most */
+    FEW_QUADS = 1, /* it wants them by four elements */
 };
 
-/* Keys at once, by queries. An fma waits four cycles for the one before in its chain and two begin in each cycle,
- * so eight chains should be in flight. */
-static const int FEW_KEYS_OF[FEW + 1] = {0, 32, 32, 16, 16};
+/* Pairs of vectors of keys at once, by queries. An fma waits four cycles for the one before in its chain and two begin
+ * in each cycle: eight sums would be best, but for one and two queries the keys then take too much of L1. */
+static const int FEW_PAIRS_OF[FEW + 1] = {0, 2, 1, 1, 1};
 
-/* Transposes four rows of four in both halves. */
-RDK_INLINE void turn_4x4(__m256 m[4], const __m256 p[4]) {
-    __m256 a = _mm256_unpacklo_ps(p[0], p[1]), b = _mm256_unpackhi_ps(p[0], p[1]);
-    __m256 c = _mm256_unpacklo_ps(p[2], p[3]), d = _mm256_unpackhi_ps(p[2], p[3]);
-    m[0] = _mm256_shuffle_ps(a, c, 0x44);
-    m[1] = _mm256_shuffle_ps(a, c, 0xee);
-    m[2] = _mm256_shuffle_ps(b, d, 0x44);
-    m[3] = _mm256_shuffle_ps(b, d, 0xee);
+/* Chains of a key in a vector. */
+static int few_lanes(int64_t chains) {
+    return chains > 4 ? 4 : (int)chains;
+}
+
+/* Keys at once. */
+static int few_keys(int queries, int64_t chains) {
+    return FEW_PAIRS_OF[queries] * 16 / few_lanes(chains);
 }
 
 /* n keys on. The compiler is not to know it: it would keep a pointer for each key, and have no registers for them. */
@@ -34,35 +34,66 @@ RDK_INLINE const char *keys_on(const char *key, int64_t step, const int n) {
     return key;
 }
 
-/* Four elements of one key, and of another in the upper half. An insertion takes a pipe that multiplies, a blend any: it
- * is the better one where many queries multiply. */
-RDK_INLINE __m256 two_keys(const float *low, const float *high, const int rows) {
-    __m256 m = _mm256_castps128_ps256(_mm_loadu_ps(low));
-    return rows < 4 ? _mm256_insertf128_ps(m, _mm_loadu_ps(high), 1)
-                    : _mm256_blend_ps(m, _mm256_broadcast_ps((const __m128 *)high), 0xf0);
+/* ---- Four elements of some keys ------------------------------------------------------------------------------ */
+
+/* Which four: those with as many after them, those with as many before them, or the last ones, up to four. */
+typedef enum quad { QUAD_FIRST, QUAD_SECOND, QUAD_LAST } quad;
+
+/* Four elements of one key, and of another in the upper half. One is spread over both halves by the load, the other
+ * blended in from a load of eight elements: any pipe can do that, an insertion only one. */
+RDK_INLINE __m256 two_keys(const char *one, const char *another, const quad which, __m128i mask) {
+    const float *low = (const float *)(const void *)one;
+    const float *high = (const float *)(const void *)another;
+    if (which == QUAD_LAST)
+        return _mm256_set_m128(_mm_maskload_ps(high, mask), _mm_maskload_ps(low, mask));
+    if (which == QUAD_FIRST)
+        return _mm256_blend_ps(_mm256_broadcast_ps((const __m128 *)high), _mm256_loadu_ps(low),
+                               0x0f);
+    return _mm256_blend_ps(_mm256_broadcast_ps((const __m128 *)low), _mm256_loadu_ps(high - 4),
+                           0xf0);
 }
 
-/* Elements 0 ... 3 of eight keys, in one vector for each element; or element 0 alone. */
-RDK_INLINE void turn_8_keys(__m256 m[4], const char *key, int64_t step, bool whole,
-                            const int rows) {
-    const __m128i one = _mm_setr_epi32(-1, 0, 0, 0);
-    const char *above = keys_on(key, step, 4);
+RDK_INLINE __m256 pairs_low(__m256 a, __m256 b) {
+    return _mm256_castpd_ps(_mm256_unpacklo_pd(_mm256_castps_pd(a), _mm256_castps_pd(b)));
+}
+
+RDK_INLINE __m256 pairs_high(__m256 a, __m256 b) {
+    return _mm256_castpd_ps(_mm256_unpackhi_pd(_mm256_castps_pd(a), _mm256_castps_pd(b)));
+}
+
+/* A vector of keys, 8 / lanes of them: its elements 0 ... lanes - 1, the next ones, and so on. */
+RDK_INLINE void turn_keys(__m256 m[4], const char *key, int64_t step, const quad which,
+                          __m128i mask, const int lanes) {
+    const int half = 4 / lanes; /* keys in each half of it */
+    const char *above = keys_on(key, step, half);
     __m256 p[4];
     RDK_UNROLL
-    for (int i = 0; i < 4; i++) {
-        const float *low = (const float *)(const void *)(key + i * step);
-        const float *high = (const float *)(const void *)(above + i * step);
-        p[i] = whole ? two_keys(low, high, rows)
-                     : _mm256_set_m128(_mm_maskload_ps(high, one), _mm_maskload_ps(low, one));
-        TILE_PIN(p[i]);
+    for (int i = 0; i < 4; i++)
+        if (i < half) {
+            p[i] = two_keys(key + i * step, above + i * step, which, mask);
+            TILE_PIN(p[i]);
+        }
+    if (lanes == 4) {
+        m[0] = p[0];
+    } else if (lanes == 2) {
+        m[0] = pairs_low(p[0], p[1]);
+        m[1] = pairs_high(p[0], p[1]);
+    } else {
+        __m256 a = _mm256_unpacklo_ps(p[0], p[1]), b = _mm256_unpackhi_ps(p[0], p[1]);
+        __m256 c = _mm256_unpacklo_ps(p[2], p[3]), d = _mm256_unpackhi_ps(p[2], p[3]);
+        m[0] = pairs_low(a, c);
+        m[1] = pairs_high(a, c);
+        m[2] = pairs_low(b, d);
+        m[3] = pairs_high(b, d);
     }
-    turn_4x4(m, p);
 }
 
-/* The places of the sums: sixteen keys t, query r; each has two vectors of eight keys. As in tile_body.h they are
- * fields, so that every compiler keeps them in registers. */
+/* ---- Sums ------------------------------------------------------------------------------------------------------ */
+
+/* Their places: pair t of vectors of keys, query r. As in tile_body.h they are fields, so that every compiler keeps them
+ * in registers. */
 /* clang-format off */
-#define FEW_PLACES(X) X(0, 0) X(0, 1) X(0, 2) X(0, 3) X(1, 0) X(1, 1)
+#define FEW_PLACES(X) X(0, 0) X(0, 1) X(0, 2) X(0, 3) X(1, 0)
 /* clang-format on */
 
 typedef struct few_sums {
@@ -71,13 +102,22 @@ typedef struct few_sums {
 #undef FEW_FIELD
 } few_sums;
 
-/* One element of sixteen keys times that of all queries. */
-RDK_INLINE void few_column(few_sums *sums, __m256 low, __m256 high, const float *q,
-                           const int sixteen, const int rows) {
+/* As many elements of a query as a key has lanes, for every key. */
+RDK_INLINE __m256 few_query(const float *q, const int lanes) {
+    if (lanes == 1)
+        return _mm256_broadcast_ss(q);
+    if (lanes == 2)
+        return _mm256_castpd_ps(_mm256_broadcast_sd((const double *)(const void *)q));
+    return _mm256_broadcast_ps((const __m128 *)(const void *)q);
+}
+
+/* The same elements of a pair of vectors of keys times those of all queries. */
+RDK_INLINE void few_column(few_sums *sums, __m256 low, __m256 high, const float *q, const int pair,
+                           const int rows, const int lanes) {
     __m256 x;
 #define FEW_ADD(t, r)                                                                              \
-    if (t == sixteen && r < rows) {                                                                \
-        x = _mm256_broadcast_ss(q + r);                                                            \
+    if (t == pair && r < rows) {                                                                   \
+        x = few_query(q + 4 * r, lanes);                                                           \
         sums->low##t##_##r = _mm256_fmadd_ps(x, low, sums->low##t##_##r);                          \
         sums->high##t##_##r = _mm256_fmadd_ps(x, high, sums->high##t##_##r);                       \
         TILE_PIN(sums->low##t##_##r);                                                              \
@@ -87,101 +127,145 @@ RDK_INLINE void few_column(few_sums *sums, __m256 low, __m256 high, const float 
 #undef FEW_ADD
 }
 
-/* Keeps vectors in memory until they are needed: for four queries sixteen registers are too few, and a compiler
- * would put a sum there, whose chain then waits for it. */
+/* Keeps vectors in memory until they are needed: for four queries and one chain sixteen registers are too few, and a
+ * compiler would put a sum there, whose chain then waits for it. */
 #define FEW_SET_ASIDE(v) __asm__ volatile("" : "+m"(v))
 
-/* Elements 0 ... n - 1, n being 4 or 1, of sixteen keys times those of all queries. */
-RDK_INLINE void few_step(few_sums *sums, const char *key, int64_t step, const float *q, const int n,
-                         const int sixteen, const int rows) {
+/* Four elements of a pair of vectors of keys times those of all queries. */
+RDK_INLINE void few_step(few_sums *sums, const char *key, int64_t step, const float *q,
+                         const quad which, __m128i mask, const int pair, const int rows,
+                         const int lanes) {
     __m256 low[4], high[4], later[2];
-    const bool crowded = TILE_REGISTERS == 16 && n == 4 && rows == 4;
-    turn_8_keys(low, key, step, n == 4, rows);
+    const bool crowded = TILE_REGISTERS == 16 && lanes == 1 && rows == 4;
+    turn_keys(low, key, step, which, mask, lanes);
     if (crowded) {
         later[0] = low[2];
         later[1] = low[3];
         FEW_SET_ASIDE(later);
     }
-    turn_8_keys(high, keys_on(key, step, 8), step, n == 4, rows);
-    few_column(sums, low[0], high[0], q, sixteen, rows);
-    if (n == 1)
+    turn_keys(high, keys_on(key, step, 8 / lanes), step, which, mask, lanes);
+    few_column(sums, low[0], high[0], q, pair, rows, lanes);
+    if (lanes == 4)
         return;
-    few_column(sums, low[1], high[1], q + FEW_WIDTH, sixteen, rows);
-    few_column(sums, crowded ? later[0] : low[2], high[2], q + 2 * FEW_WIDTH, sixteen, rows);
-    few_column(sums, crowded ? later[1] : low[3], high[3], q + 3 * FEW_WIDTH, sixteen, rows);
+    few_column(sums, low[1], high[1], q + lanes, pair, rows, lanes);
+    if (lanes == 2)
+        return;
+    few_column(sums, crowded ? later[0] : low[2], high[2], q + 2, pair, rows, lanes);
+    few_column(sums, crowded ? later[1] : low[3], high[3], q + 3, pair, rows, lanes);
 }
 
 /* The same for all keys. */
-RDK_INLINE void few_steps(few_sums *sums, const char *key, int64_t step, const float *q,
-                          const int n, const int rows, const int sixteens) {
-    few_step(sums, key, step, q, n, 0, rows);
-    if (sixteens == 2)
-        few_step(sums, keys_on(key, step, 16), step, q, n, 1, rows);
-}
-
-/* Up to RDK_PIECE elements; moves on. q[c * FEW_WIDTH + r] is element c of query r. */
-RDK_INLINE void few_piece(few_sums *sums, const char **at, int64_t step, const float **q,
-                          int64_t left, stream *fetch, const int rows, const int sixteens) {
-    stream s = *fetch;
-#define FEW_CLEAR(t, r) sums->low##t##_##r = sums->high##t##_##r = _mm256_setzero_ps();
-    FEW_PLACES(FEW_CLEAR)
-#undef FEW_CLEAR
-    for (; left >= 4; left -= 4, *at += 16, *q += 4 * FEW_WIDTH) {
-        few_steps(sums, *at, step, *q, 4, rows, sixteens);
-        stream_fetch(&s, 2 * sixteens); /* as many as are read */
-    }
-    for (; left > 0; left--, *at += 4, *q += FEW_WIDTH)
-        few_steps(sums, *at, step, *q, 1, rows, sixteens);
-    *fetch = s;
-}
-
-/* Scores are added up on the stack: another pointer would be one too many beside the loop. */
-RDK_INLINE void few_body(const few *f, const int rows, const int sixteens) {
-    float scores[FEW][FEW_MOST_KEYS];
-    few_sums sums;
-    const char *key = f->key;
-    const float *q = f->q;
-    int64_t left = f->d;
+RDK_INLINE void few_steps(few_sums *sums, const few *f, int64_t c, const quad which, __m128i mask,
+                          const int pairs, const int rows, const int lanes) {
+    const char *key = f->key + c * 4;
+    const float *q = f->quads + c * FEW;
     RDK_UNROLL
-    for (int i = 0; i < 2 * rows * sixteens; i++)
-        _mm256_storeu_ps(scores[i % rows] + i / rows * 8, _mm256_setzero_ps());
-    do {
-        few_piece(&sums, &key, f->key_step, &q, left < RDK_PIECE ? left : RDK_PIECE, f->fetch, rows,
-                  sixteens);
-#define FEW_JOIN(t, r)                                                                             \
-    if (t < sixteens && r < rows) {                                                                \
-        float *at = scores[r] + 16 * t;                                                            \
-        sums.low##t##_##r = _mm256_add_ps(_mm256_loadu_ps(at), sums.low##t##_##r);                 \
-        sums.high##t##_##r = _mm256_add_ps(_mm256_loadu_ps(at + 8), sums.high##t##_##r);           \
-        _mm256_storeu_ps(at, sums.low##t##_##r);                                                   \
-        _mm256_storeu_ps(at + 8, sums.high##t##_##r);                                              \
+    for (int t = 0; t < 2; t++)
+        if (t < pairs)
+            few_step(sums, keys_on(key, f->key_step, t * 16 / lanes), f->key_step, q, which, mask,
+                     t, rows, lanes);
+}
+
+/* Elements c, c + 1, c + 2, c + 3 and those `on` after them, and so on. As many lines are fetched as are read. */
+RDK_INLINE void few_elements(few_sums *sums, const few *f, int64_t c, int64_t on, const int pairs,
+                             const int rows, const int lanes) {
+    static const int32_t FIRST[8] = {-1, -1, -1, -1};
+    const __m128i all = _mm_setzero_si128();
+    const int lines = 4 * pairs / lanes; /* of eight elements, in each of two places */
+    const int64_t d = f->d;
+    stream s = *f->fetch;
+    if (on == 4)
+        for (; c + 8 <= d; c += 8) {
+            few_steps(sums, f, c, QUAD_FIRST, all, pairs, rows, lanes);
+            stream_fetch(&s, (lines + 1) / 2);
+            few_steps(sums, f, c + 4, QUAD_SECOND, all, pairs, rows, lanes);
+            if (lines > 1)
+                stream_fetch(&s, lines / 2);
+        }
+    else if (lanes == 4)
+        for (; c + 8 <= d; c += on) {
+            few_steps(sums, f, c, QUAD_FIRST, all, pairs, rows, lanes);
+            stream_fetch(&s, (lines + 1) / 2);
+        }
+    *f->fetch = s;
+    for (; c < d; c += on) {
+        int64_t n = d - c < 4 ? d - c : 4;
+        __m128i mask = _mm_loadu_si128((const __m128i *)(const void *)(FIRST + 4 - n));
+        few_steps(sums, f, c, QUAD_LAST, mask, pairs, rows, lanes);
     }
+}
+
+/* ---- Scores ---------------------------------------------------------------------------------------------------- */
+
+/* Chain by chain, the sums of a pair of vectors of keys to the scores of one query. */
+RDK_INLINE void few_join(float *c, __m256 low, __m256 high, bool is_first, const int lanes) {
+    if (lanes == 1) {
+        _mm256_storeu_ps(c, low);
+        _mm256_storeu_ps(c + 8, high);
+        return;
+    }
+    if (lanes == 2) {
+        RDK_UNROLL
+        for (int i = 0; i < 2; i++) {
+            __m128 a = _mm256_castps256_ps128(i ? high : low);
+            __m128 b = _mm256_extractf128_ps(i ? high : low, 1);
+            _mm_storeu_ps(c + 4 * i,
+                          _mm_add_ps(_mm_shuffle_ps(a, b, 0x88), _mm_shuffle_ps(a, b, 0xdd)));
+        }
+        return;
+    }
+    __m128 x = is_first ? _mm_setzero_ps() : _mm_loadu_ps(c);
+    RDK_UNROLL
+    for (int i = 0; i < 2; i++) {
+        __m256 two = i ? _mm256_unpackhi_ps(low, high) : _mm256_unpacklo_ps(low, high);
+        __m128 a = _mm256_castps256_ps128(two), b = _mm256_extractf128_ps(two, 1);
+        x = _mm_add_ps(x, _mm_unpacklo_ps(a, b));
+        x = _mm_add_ps(x, _mm_unpackhi_ps(a, b));
+    }
+    _mm_storeu_ps(c, x);
+}
+
+RDK_INLINE void few_body(const few *f, const int rows, const int pairs, const int lanes) {
+    const int64_t chains = f->chains;
+    for (int64_t first = 0; first < chains; first += lanes) {
+        few_sums sums;
+#define FEW_CLEAR(t, r) sums.low##t##_##r = sums.high##t##_##r = _mm256_setzero_ps();
+        FEW_PLACES(FEW_CLEAR)
+#undef FEW_CLEAR
+        few_elements(&sums, f, first, chains > 4 ? chains : 4, pairs, rows, lanes);
+#define FEW_JOIN(t, r)                                                                             \
+    if (t < pairs && r < rows)                                                                     \
+        few_join(f->c + r * RDK_BLOCK + t * 16 / lanes, sums.low##t##_##r, sums.high##t##_##r,     \
+                 first == 0, lanes);
         FEW_PLACES(FEW_JOIN)
 #undef FEW_JOIN
-        left -= RDK_PIECE;
-    } while (left > 0);
-    RDK_UNROLL
-    for (int i = 0; i < 2 * rows * sixteens; i++)
-        _mm256_storeu_ps(f->c + i % rows * RDK_BLOCK + i / rows * 8,
-                         _mm256_loadu_ps(scores[i % rows] + i / rows * 8));
+    }
 }
 
-static void few_1(const few *f) {
-    few_body(f, 1, 2);
-}
+#define FEW_FUNCTION(rows, pairs, lanes)                                                           \
+    static void few_##rows##_##lanes(const few *f) {                                               \
+        few_body(f, rows, pairs, lanes);                                                           \
+    }
+FEW_FUNCTION(1, 2, 1)
+FEW_FUNCTION(2, 1, 1)
+FEW_FUNCTION(3, 1, 1)
+FEW_FUNCTION(4, 1, 1)
+FEW_FUNCTION(1, 2, 2)
+FEW_FUNCTION(2, 1, 2)
+FEW_FUNCTION(3, 1, 2)
+FEW_FUNCTION(4, 1, 2)
+FEW_FUNCTION(1, 2, 4)
+FEW_FUNCTION(2, 1, 4)
+FEW_FUNCTION(3, 1, 4)
+FEW_FUNCTION(4, 1, 4)
+#undef FEW_FUNCTION
 
-static void few_2(const few *f) {
-    few_body(f, 2, 2);
+static void run_few(const few *f, int queries) {
+    static few_function *const FEW_OF[][FEW + 1] = {
+        [1] = {NULL, few_1_1, few_2_1, few_3_1, few_4_1},
+        [2] = {NULL, few_1_2, few_2_2, few_3_2, few_4_2},
+        [4] = {NULL, few_1_4, few_2_4, few_3_4, few_4_4}};
+    FEW_OF[few_lanes(f->chains)][queries](f);
 }
-
-static void few_3(const few *f) {
-    few_body(f, 3, 1);
-}
-
-static void few_4(const few *f) {
-    few_body(f, 4, 1);
-}
-
-static few_function *const FEW_OF[FEW + 1] = {NULL, few_1, few_2, few_3, few_4};
 
 #endif

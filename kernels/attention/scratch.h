@@ -29,6 +29,11 @@ static inline int64_t rdk_whole_lanes(int64_t n) {
     return (n + RDK_LANES - 1) / RDK_LANES * RDK_LANES;
 }
 
+/* A query's length, rounded up to fours. */
+static inline int64_t rdk_whole_fours(int64_t n) {
+    return (n + 3) / 4 * 4;
+}
+
 /* How many rows are worked on at once. */
 static inline int64_t rdk_attention_rows(int64_t d_qk, int64_t d_v) {
     int64_t rows = RDK_STATE_FLOATS / (d_qk + 2 * rdk_whole_lanes(d_v)) / RDK_GROUP * RDK_GROUP;
@@ -47,7 +52,7 @@ typedef struct rdk_scratch {
 static inline rdk_scratch rdk_attention_scratch_parts(int64_t d_qk, int64_t d_v) {
     rdk_scratch s = {.rows = rdk_attention_rows(d_qk, d_v)};
     int64_t width = rdk_whole_lanes(d_v);
-    s.q = s.rows * d_qk;
+    s.q = s.rows * rdk_whole_fours(d_qk);
     s.o = s.total = s.rows * width;
     s.scores = RDK_GROUP * RDK_BLOCK;
     s.values = RDK_BLOCK * width;

@@ -56,17 +56,24 @@ RDK_INLINE void stream_fetched(stream *s, const char *p) {
 
 typedef struct tile {
     const char *a;
-    int64_t a_row, a_step; /* bytes from row to row, and from step to step */
+    int64_t a_row,
+        a_step; /* bytes from row to row, and from step to step of a chain; a chain begins beside the other */
     const char *b;
-    int64_t b_step; /* bytes */
+    int64_t b_chain, b_step; /* bytes from chain to chain, and from step to step of a chain */
     float *c;
     int64_t c_row; /* floats */
     int64_t times; /* so many tiles, one below the other */
     int64_t steps;
-    int64_t piece;       /* steps of one chain; the next begins at +0 and is added to c */
+    int64_t
+        chains; /* a power of two. Step s is of chain s mod chains; each begins at +0 and is added to c */
     const float *shrink; /* NULL: c begins at +0; else c[r] is first multiplied with shrink[r] */
     stream *fetch;       /* what to fetch meanwhile */
 } tile;
+
+/* Steps of chain i of n. */
+RDK_INLINE int64_t chain_steps(int64_t steps, int64_t n, int64_t i) {
+    return (steps + n - 1 - i) >> __builtin_ctzll((uint64_t)n);
+}
 
 /* As `shrink`: c goes on as it is. */
 static const float TILE_AS_IT_IS[8] = {1, 1, 1, 1, 1, 1, 1, 1};
@@ -77,9 +84,10 @@ typedef void tile_function(const tile *t);
  * with most of its columns empty. */
 typedef struct few {
     const char *key;
-    int64_t key_step; /* bytes */
-    const float *q;   /* side by side, as wide as the group */
-    int64_t d;
+    int64_t key_step;   /* bytes */
+    const float *q;     /* side by side, as wide as the group */
+    const float *quads; /* by four elements, FEW queries each */
+    int64_t d, chains;
     float *c; /* [query][RDK_BLOCK keys] */
     stream *fetch;
 } few;

@@ -58,7 +58,16 @@ RDK_INLINE tile_vec tile_fma(tile_vec x, tile_vec y, tile_vec z) {
 /* An element of a, for tile_fma_one: here in all lanes. */
 typedef tile_vec tile_one;
 #define tile_take tile_splat
+
+/* clang has the sums go from register to register, and runs out of them. */
+#if defined(__clang__) && !defined(RDK_EMULATED) && !defined(RDK_SANITIZED)
+RDK_INLINE tile_vec tile_fma_one(tile_one x, tile_vec y, tile_vec z) {
+    __asm__("vfmadd231ps %2, %1, %0" : "+x"(z) : "x"(x), "x"(y));
+    return z;
+}
+#else
 #define tile_fma_one tile_fma
+#endif
 
 /* gcc moves no loads on x86, and a pin would be in its way. */
 #if defined(__clang__) && !defined(RDK_EMULATED)

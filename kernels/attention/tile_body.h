@@ -236,26 +236,25 @@ RDK_INLINE void tile_chain(tile_sums *sums, const char **a, const tile_rows *row
 
 RDK_INLINE void tile_body(const tile *t, const int rows, const int vectors) {
     const int64_t a_row = t->a_row, a_step = t->a_step, b_step = t->b_step, c_row = t->c_row * 4;
-    const int64_t times = t->times, all = t->steps, piece = t->piece;
+    const int64_t times = t->times, all = t->steps, chains = t->chains;
     const tile_rows row = tile_rows_of(a_row, rows);
     const float *shrink = t->shrink;
     stream *fetch = t->fetch;
     for (int64_t n = 0; n < times; n++) {
-        const char *a = t->a + n * rows * a_row, *b = t->b;
         char *c = (char *)t->c + n * rows * c_row;
-        int64_t left = all;
         tile_sums sums;
         tile_clear(&sums);
         if (shrink)
             tile_begin(c, c_row, shrink + n * rows, &sums, rows, vectors);
-        for (;;) {
-            int64_t steps = left < piece ? left : piece;
-            tile_chain(&sums, &a, &row, a_step, &b, b_step, steps, fetch, rows, vectors);
-            if (left < all) /* not the first piece */
+        for (int64_t i = 0;;) {
+            const char *a = t->a + n * rows * a_row + i * (int64_t)sizeof(float);
+            const char *b = t->b + i * t->b_chain;
+            tile_chain(&sums, &a, &row, a_step, &b, b_step, chain_steps(all, chains, i), fetch,
+                       rows, vectors);
+            if (i > 0)
                 tile_join(c, c_row, &sums, rows, vectors);
             tile_put(c, c_row, &sums, rows, vectors);
-            left -= steps;
-            if (left == 0)
+            if (++i == chains)
                 break;
             tile_clear(&sums);
         }

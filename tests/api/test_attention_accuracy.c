@@ -171,11 +171,12 @@ static void compare_output(tally *t, const query *q, const memory *m) {
 /* A score of the contract: a logit in base 2. */
 static double score(const query *q, const float *k) {
     float ch = rdk_split_scale(q->scale).ch, x = 0;
-    for (int64_t first = 0; first < q->d; first += RDK_PIECE) {
-        float piece = 0;
-        for (int64_t c = first; c < first + RDK_PIECE && c < q->d; c++)
-            piece = rdk_fma(q->q[c] * ch, k[c], piece);
-        x = x + piece;
+    int64_t chains = rdk_chains(q->d);
+    for (int64_t i = 0; i < chains; i++) {
+        float chain = 0;
+        for (int64_t c = i; c < q->d; c += chains)
+            chain = rdk_fma(q->q[c] * ch, k[c], chain);
+        x = x + chain;
     }
     return x;
 }

@@ -41,15 +41,15 @@ ISAS = {
     "avx2": {
         "title": "AVX2", "triple": "x86_64", "objdump": "objdump",
         "builds": {"gcc": ["gcc-12"], "clang": ["clang-19"]},
-        "full": ("tile_scores_4x3", "tile_values_6x2"),
-        "shown": ("tile_scores_8x1", "few_1", "few_2", "few_3", "few_4"),
+        "full": ("tile_scores_4x3_of_1", "tile_scores_4x3_of_2", "tile_values_6x2"),
+        "shown": ("tile_scores_8x1_of_2", "few_1_2", "few_2_2", "few_3_2", "few_4_2", "few_4_1", "tile_by_query_4x2"),
         "models": {"ymm": [model("znver3", ("Zn3FP0", "Zn3FP1")),
                            model("haswell", ("HWPort0", "HWPort1"))]},
     },
     "avx512": {
         "title": "AVX-512", "triple": "x86_64", "objdump": "objdump",
         "builds": {"gcc": ["gcc-12"], "clang": ["clang-19"]},
-        "full": ("tile_8x3", "tile_12x2"), "shown": ("few_1", "few_2", "few_3", "few_4"),
+        "full": ("tile_8x3", "tile_12x2"), "shown": ("few_1_2", "few_2_2", "few_3_2", "few_4_2", "few_4_1"),
         "models": {"zmm": [model("skylake-avx512", ("SKXPort0", "SKXPort5")),
                            model("znver4", ("Zn4FP0", "Zn4FP1"), passes=2, by_rate=True)],
                    "ymm": [model("skylake-avx512", ("SKXPort0", "SKXPort1")),
@@ -58,7 +58,7 @@ ISAS = {
     "neon": {
         "title": "NEON", "triple": "aarch64", "objdump": "aarch64-linux-gnu-objdump",
         "builds": {"gcc": ["aarch64-linux-gnu-gcc"], "clang": ["clang-19", "--target=aarch64-linux-gnu"]},
-        "full": ("tile_4x6", "tile_6x4"), "shown": ("tile_8x2", "few_4"),
+        "full": ("tile_4x6", "tile_6x4"), "shown": ("tile_8x2", "few_of_1", "few_of_more"),
         "models": {"": [model("neoverse-n1", ("N1UnitV0", "N1UnitV1")),
                         model("neoverse-n2", ("N2UnitV0", "N2UnitV1")),
                         model("neoverse-v1", tuple(f"V1UnitV{i}" for i in range(4))),
@@ -67,9 +67,13 @@ ISAS = {
 }
 
 # What the functions of tiles and few queries are for; the others are found by what they are.
-MEANS = {"tile_scores_4x3": "scores", "tile_values_6x2": "values", "tile_scores_8x1": "scores, 5 to 8 queries",
+MEANS = {"tile_scores_4x3_of_1": "scores, one chain", "tile_scores_4x3_of_2": "scores, two chains",
+         "tile_values_6x2": "values", "tile_scores_8x1_of_2": "scores, 5 to 8 queries",
+         "tile_by_query_4x2": "values, 4 queries", "few_1_2": "scores, 1 query, two chains", "few_2_2": "2 queries",
+         "few_3_2": "3 queries", "few_4_2": "4 queries", "few_4_1": "4 queries, one chain",
          "tile_8x3": "scores", "tile_12x2": "values", "tile_4x6": "scores", "tile_6x4": "values",
-         "tile_8x2": "scores, 5 to 8 queries"}
+         "tile_8x2": "scores, 5 to 8 queries", "few_of_1": "up to 4 queries, one chain",
+         "few_of_more": "up to 4 queries, more chains"}
 ATTENTION, SOFTMAX = "weights of attention", "weights of softmax"
 
 Loop = collections.namedtuple("Loop", "name compiler code rules")
