@@ -102,7 +102,7 @@ ATTENTION = [
         (TILE_NEON, "[6] = tile_4x6}", "[6] = tile_3x6}")]),
     ("few_score_the_same_keys_twice", "vector", [
         (FEW_X86, "turn_keys(high, keys_on(key, step, 8 / lanes),", "turn_keys(high, key,"),
-        (FEW_NEON, "few_of_more(f, f->key + 8 * f->key_step,", "few_of_more(f, f->key,")]),
+        (FEW_NEON, "few_chains(f, f->key + i * f->key_step,", "few_chains(f, f->key,")]),
     ("few_halves_of_four_keys_swapped", "vector", [
         (FEW_X86, "m[1] = pairs_high(p[0], p[1]);", "m[1] = pairs_high(p[1], p[0]);"),
         (FEW_NEON, "#define FEW_EVEN_2(i) FEW_ADD(2, i, even)", "#define FEW_EVEN_2(i) FEW_ADD(2, i, odd)")]),

@@ -85,7 +85,7 @@ RDK_INLINE void few_four_of_2(few_sums *even, few_sums *odd, const char *key, in
 }
 
 RDK_INLINE void few_two_of_4(few_sums *even, few_sums *odd, const char *key, int64_t step,
-                             const float *q, bool second) {
+                             const float *q, const bool second) {
     float32x4_t x = tile_load(q);
     FEW_EIGHT(FEW_LOAD)
     if (second) {
@@ -127,8 +127,22 @@ RDK_INLINE void few_join(float *scores, const few_sums *sums) {
 #undef FEW_JOIN
 }
 
-/* Sixteen keys, one chain. */
-static void few_of_1(const few *f, float *scores) {
+/* Turns the scores of up to four queries: those that are none are zeros. */
+RDK_INLINE void few_put(const few *f, const float *scores) {
+    for (int i = 0; i < FEW_KEYS; i += 4) {
+        float32x4_t m[4];
+        RDK_UNROLL
+        for (int r = 0; r < 4; r++)
+            m[r] = vld1q_f32(scores + (i + r) * FEW);
+        transpose_4x4(m);
+        RDK_UNROLL
+        for (int r = 0; r < 4; r++)
+            vst1q_f32(f->c + r * RDK_BLOCK + i, m[r]);
+    }
+}
+
+static void few_of_1(const few *f) {
+    float scores[FEW_KEYS * FEW] = {0};
     const char *key = f->key, *above = f->key + 8 * f->key_step;
     const float *q = f->q;
     const int64_t step = f->key_step, whole = f->d / 4 * 4;
@@ -146,10 +160,11 @@ static void few_of_1(const few *f, float *scores) {
     few_ones(&high, f, above, whole, 1);
     few_join(scores, &low);
     few_join(scores + 8 * FEW, &high);
+    few_put(f, scores);
 }
 
 /* Eight keys, two or more chains, two at a time. */
-static void few_of_more(const few *f, const char *key, float *scores) {
+RDK_INLINE void few_chains(const few *f, const char *key, float *scores) {
     const int64_t step = f->key_step, d = f->d, chains = f->chains;
     for (int64_t i = 0; i < chains; i += 2) {
         int64_t on = chains > 4 ? chains : 4, c = i / 4 * 4;
@@ -157,14 +172,21 @@ static void few_of_more(const few *f, const char *key, float *scores) {
         few_sums even, odd;
         FEW_CLEAR(even);
         FEW_CLEAR(odd);
-        for (; c + 4 <= d; c += on) {
-            if (chains == 2)
+        if (chains == 2)
+            for (; c + 4 <= d; c += 4) {
                 few_four_of_2(&even, &odd, key + c * 4, step, f->q + c * FEW_WIDTH);
-            else
-                few_two_of_4(&even, &odd, key + c * 4, step, f->q + (c + i % 4) * FEW_WIDTH,
-                             i % 4 != 0);
-            stream_fetch(&s, 1);
-        }
+                stream_fetch(&s, 1); /* as many as are read */
+            }
+        else if (i % 4 == 0)
+            for (; c + 4 <= d; c += on) {
+                few_two_of_4(&even, &odd, key + c * 4, step, f->q + c * FEW_WIDTH, false);
+                stream_fetch(&s, 1);
+            }
+        else
+            for (; c + 4 <= d; c += on) {
+                few_two_of_4(&even, &odd, key + c * 4, step, f->q + (c + 2) * FEW_WIDTH, true);
+                stream_fetch(&s, 1);
+            }
         *f->fetch = s;
         few_ones(&even, f, key, c + i % 4, chains);
         few_ones(&odd, f, key, c + i % 4 + 1, chains);
@@ -173,26 +195,17 @@ static void few_of_more(const few *f, const char *key, float *scores) {
     }
 }
 
-/* Up to four queries: those that are none are zeros. */
-static void run_few(const few *f, int queries) {
+static void few_of_more(const few *f) {
     float scores[FEW_KEYS * FEW] = {0};
+    for (int i = 0; i < FEW_KEYS; i += 8)
+        few_chains(f, f->key + i * f->key_step, scores + i * FEW);
+    few_put(f, scores);
+}
+
+static void run_few(const few *f, int queries) {
+    static few_function *const FEW_OF[] = {few_of_1, few_of_more};
     (void)queries;
-    if (f->chains == 1) {
-        few_of_1(f, scores);
-    } else {
-        few_of_more(f, f->key, scores);
-        few_of_more(f, f->key + 8 * f->key_step, scores + 8 * FEW);
-    }
-    for (int i = 0; i < FEW_KEYS; i += 4) {
-        float32x4_t m[4];
-        RDK_UNROLL
-        for (int r = 0; r < 4; r++)
-            m[r] = vld1q_f32(scores + (i + r) * FEW);
-        transpose_4x4(m);
-        RDK_UNROLL
-        for (int r = 0; r < 4; r++)
-            vst1q_f32(f->c + r * RDK_BLOCK + i, m[r]);
-    }
+    FEW_OF[f->chains > 1](f);
 }
 #undef FEW_CLEAR
 

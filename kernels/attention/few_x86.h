@@ -14,8 +14,8 @@ enum {
 };
 
 /* Pairs of vectors of keys at once, by queries. An fma waits four cycles for the one before in its chain and two begin
- * in each cycle: eight sums would be best, but for one and two queries the keys then take too much of L1. */
-static const int FEW_PAIRS_OF[FEW + 1] = {0, 2, 1, 1, 1};
+ * in each cycle: eight sums would be best, but for one query their keys would take too much of L1. */
+static const int FEW_PAIRS_OF[FEW + 1] = {0, 2, 2, 1, 1};
 
 /* Chains of a key in a vector. */
 static int few_lanes(int64_t chains) {
@@ -93,7 +93,7 @@ RDK_INLINE void turn_keys(__m256 m[4], const char *key, int64_t step, const quad
 /* Their places: pair t of vectors of keys, query r. As in tile_body.h they are fields, so that every compiler keeps them
  * in registers. */
 /* clang-format off */
-#define FEW_PLACES(X) X(0, 0) X(0, 1) X(0, 2) X(0, 3) X(1, 0)
+#define FEW_PLACES(X) X(0, 0) X(0, 1) X(0, 2) X(0, 3) X(1, 0) X(1, 1)
 /* clang-format on */
 
 typedef struct few_sums {
@@ -247,15 +247,15 @@ RDK_INLINE void few_body(const few *f, const int rows, const int pairs, const in
         few_body(f, rows, pairs, lanes);                                                           \
     }
 FEW_FUNCTION(1, 2, 1)
-FEW_FUNCTION(2, 1, 1)
+FEW_FUNCTION(2, 2, 1)
 FEW_FUNCTION(3, 1, 1)
 FEW_FUNCTION(4, 1, 1)
 FEW_FUNCTION(1, 2, 2)
-FEW_FUNCTION(2, 1, 2)
+FEW_FUNCTION(2, 2, 2)
 FEW_FUNCTION(3, 1, 2)
 FEW_FUNCTION(4, 1, 2)
 FEW_FUNCTION(1, 2, 4)
-FEW_FUNCTION(2, 1, 4)
+FEW_FUNCTION(2, 2, 4)
 FEW_FUNCTION(3, 1, 4)
 FEW_FUNCTION(4, 1, 4)
 #undef FEW_FUNCTION

@@ -42,14 +42,14 @@ ISAS = {
         "title": "AVX2", "triple": "x86_64", "objdump": "objdump",
         "builds": {"gcc": ["gcc-12"], "clang": ["clang-19"]},
         "full": ("tile_scores_4x3_of_1", "tile_scores_4x3_of_2", "tile_values_6x2"),
-        "shown": ("tile_scores_8x1_of_2", "few_1_2", "few_2_2", "few_3_2", "few_4_2", "few_4_1", "tile_by_query_4x2"),
+        "shown": ("tile_scores_8x1_of_2", "few_2_2", "few_3_2", "few_4_2", "few_4_1", "tile_by_query_4x2"),
         "models": {"ymm": [model("znver3", ("Zn3FP0", "Zn3FP1")),
                            model("haswell", ("HWPort0", "HWPort1"))]},
     },
     "avx512": {
         "title": "AVX-512", "triple": "x86_64", "objdump": "objdump",
         "builds": {"gcc": ["gcc-12"], "clang": ["clang-19"]},
-        "full": ("tile_8x3", "tile_12x2"), "shown": ("few_1_2", "few_2_2", "few_3_2", "few_4_2", "few_4_1"),
+        "full": ("tile_8x3", "tile_12x2"), "shown": ("few_2_2", "few_3_2", "few_4_2", "few_4_1"),
         "models": {"zmm": [model("skylake-avx512", ("SKXPort0", "SKXPort5")),
                            model("znver4", ("Zn4FP0", "Zn4FP1"), passes=2, by_rate=True)],
                    "ymm": [model("skylake-avx512", ("SKXPort0", "SKXPort1")),
@@ -69,7 +69,7 @@ ISAS = {
 # What the functions of tiles and few queries are for; the others are found by what they are.
 MEANS = {"tile_scores_4x3_of_1": "scores, one chain", "tile_scores_4x3_of_2": "scores, two chains",
          "tile_values_6x2": "values", "tile_scores_8x1_of_2": "scores, 5 to 8 queries",
-         "tile_by_query_4x2": "values, 4 queries", "few_1_2": "scores, 1 query, two chains", "few_2_2": "2 queries",
+         "tile_by_query_4x2": "values, 4 queries", "few_2_2": "scores, 2 queries, two chains",
          "few_3_2": "3 queries", "few_4_2": "4 queries", "few_4_1": "4 queries, one chain",
          "tile_8x3": "scores", "tile_12x2": "values", "tile_4x6": "scores", "tile_6x4": "values",
          "tile_8x2": "scores, 5 to 8 queries", "few_of_1": "up to 4 queries, one chain",
@@ -120,8 +120,10 @@ def tool(name):
 # ---- Finding the loops ----
 
 def densest(rules, code, bodies):
-    """Of the loops with most FMAs, to half of these, the one with the largest part of them."""
+    """Of the loops with most FMAs, to half of these, the one with the largest part of them. Those with masks are for
+    last elements."""
     bodies = [[code[i] for i in sorted(body)] for body in bodies]
+    bodies = [b for b in bodies if not any(c.name.startswith("vmaskmov") for c in b)]
     most = max((loops.fmas(rules, b) for b in bodies), default=0)
     bodies = [b for b in bodies if 2 * loops.fmas(rules, b) >= most]
     return max(bodies, key=lambda b: loops.fmas(rules, b) / len(b), default=None)
