@@ -26,12 +26,14 @@
 #define RDK_CHUNK 1024 /* keys between two closings of an attention state */
 #define RDK_CHAIN 96   /* elements of a query and a key in one chain of a score, at most */
 
-/* The chains of a score of d elements, a power of two; element c is of chain c mod rdk_chains(d). */
+/* The chains of a score of d elements at a time: neighbours are in different ones. */
 static inline int64_t rdk_chains(int64_t d) {
-    int64_t chains = 1;
-    while (chains * RDK_CHAIN < d)
-        chains *= 2;
-    return chains;
+    return d <= RDK_CHAIN ? 1 : 2;
+}
+
+/* The end of the piece of a score that begins with element `first`. */
+static inline int64_t rdk_piece_end(int64_t first, int64_t d) {
+    return d - first < 2 * RDK_CHAIN ? d : first + 2 * RDK_CHAIN;
 }
 
 #define RDK_LOG2E 0x1.71547652b82fep+0 /* log2(e), nearest double */

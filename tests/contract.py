@@ -372,14 +372,13 @@ def attention_scale(scale, d_qk):
 def score(q, k):
     """x of a key, for a query that has been scaled."""
     x = ZERO
-    chains = 1
-    while chains * CHAIN < len(q):
-        chains *= 2
-    for i in range(chains):
-        chain = ZERO
-        for a, b in zip(q[i::chains], k[i::chains]):
-            chain = F32.fma(a, b, chain)
-        x = F32.add(x, chain)
+    chains = 1 if len(q) <= CHAIN else 2
+    for first in range(0, len(q), 2 * CHAIN):
+        for i in range(first, min(first + chains, len(q))):
+            s = ZERO
+            for a, b in zip(q[i:first + 2 * CHAIN:chains], k[i:first + 2 * CHAIN:chains]):
+                s = F32.fma(a, b, s)
+            x = F32.add(x, s)
     return x
 
 

@@ -107,9 +107,11 @@ ATTENTION = [
         (FEW_X86, "m[1] = pairs_high(p[0], p[1]);", "m[1] = pairs_high(p[1], p[0]);"),
         (FEW_NEON, "#define FEW_EVEN_2(i) FEW_ADD(2, i, even)", "#define FEW_EVEN_2(i) FEW_ADD(2, i, odd)")]),
     ("few_chains_added_in_another_order", "vector", [
-        (FEW_X86, "i ? _mm256_unpackhi_ps(low, high) : _mm256_unpacklo_ps(low, high)",
-                  "i ? _mm256_unpacklo_ps(low, high) : _mm256_unpackhi_ps(low, high)"),
-        (FEW_NEON, "for (int64_t i = 0; i < chains; i += 2)", "for (int64_t i = chains - 2; i >= 0; i -= 2)")]),
+        (FEW_X86, "bool is_first, const int lanes) {", "bool is_first, const int lanes) {\n"
+                  "    if (lanes == 2 && !is_first) {\n"
+                  "        low = _mm256_permute_ps(low, 0xb1);\n        high = _mm256_permute_ps(high, 0xb1);\n    }"),
+        (FEW_NEON, "        few_join(scores, &even);\n        few_join(scores, &odd);",
+                   "        few_join(scores, &odd);\n        few_join(scores, &even);")]),
     ("edge_tile_one_row_short", "vector", [
         (WALK, "run_tile(t, keys, vectors);", "run_tile(t, times == 1 && keys > 1 ? keys - 1 : keys, vectors);")]),
     ("last_key_not_scored", "vector", [
@@ -121,13 +123,15 @@ ATTENTION = [
         (TILE_NEON, '__asm__("fmla %0.4s, %1.4s, %2.s[0]" : "+w"(z) : "w"(y), "w"(x));',
                     "z = vaddq_f32(vmulq_laneq_f32(y, x, 0), z);")]),
     ("queries_not_negated", "vector", [
-        (WALK, "next, w->d->d_qk, w->scale);", "next, w->d->d_qk, fabsf(w->scale));")]),
+        (WALK, "tile_splat(&scale);", "tile_splat(&(float){fabsf(scale)});")]),
     ("scores_in_one_chain", "vector", [
         (WALK, "t.chains = w->chains;", "t.chains = 1;"),
         (WALK, "t.a_step = 4 * w->chains;", "t.a_step = 4;"),
-        (WALK, "t.b_step = t.b_chain * w->chains;", "t.b_step = t.b_chain;")]),
+        (WALK, "t.b_step = g->by_chain ? t.b_row : t.b_row * w->chains;", "t.b_step = t.b_row;")]),
+    ("chains_of_queries_swapped", "vector", [
+        (WALK, "(c + (after - c + 1) / 2) * g->width,", "(c + (after - c + 1) / 2 - (c > 0)) * g->width,")]),
     ("second_chain_alone", "vector", [
-        (TILE, "if (i > 0)", "if (i > 1)")]),
+        (TILE, "if (k.first > 0)", "if (k.first > 1)")]),
     ("second_chain_alone_by_hand", "vector", [ # NEON, which has no tiles by hand, gets another wrong shape
         (BY_HAND, 'ADD(#sum "*32(%[c])", sum) PUT', "PUT"),
         (TILE_NEON, "[8] = {[2] = tile_8x2}", "[8] = {[2] = tile_7x2}")]),

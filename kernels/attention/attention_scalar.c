@@ -33,13 +33,16 @@ rdk_query rdk_attention_query(const rdk_attention_desc *d, int64_t b, int64_t h,
 /* The logit of key j, in base 2. */
 static float score(const rdk_query *q, int64_t j) {
     const char *k = q->k + j * q->k_step;
-    int64_t chains = rdk_chains(q->d_qk);
+    int64_t chains = rdk_chains(q->d_qk), end;
     float x = 0;
-    for (int64_t i = 0; i < chains; i++) {
-        float chain = 0;
-        for (int64_t c = i; c < q->d_qk; c += chains)
-            chain = rdk_fma(rdk_load(q->q, RDK_F32, c) * q->scale, rdk_load(k, RDK_F32, c), chain);
-        x = x + chain;
+    for (int64_t first = 0; first < q->d_qk; first = end) {
+        end = rdk_piece_end(first, q->d_qk);
+        for (int64_t i = 0; i < chains; i++) {
+            float s = 0;
+            for (int64_t c = first + i; c < end; c += chains)
+                s = rdk_fma(rdk_load(q->q, RDK_F32, c) * q->scale, rdk_load(k, RDK_F32, c), s);
+            x = x + s;
+        }
     }
     return x;
 }

@@ -71,6 +71,7 @@ typedef struct group {
     int count, width;                 /* rows; the same, rounded up to whole vectors */
     int ends[TILE_GROUP];             /* of the lanes that each row sees */
     int hi;                           /* the last of them */
+    bool by_chain;                    /* its queries lie chain by chain */
     float *scores;                    /* of a block; then weights */
     int lane_step, row_step;          /* floats from a score to that of the next lane, and row */
     float shrink[2 * TILE_GROUP + 8]; /* of the sums so far, all rows twice; eight more are read */
@@ -148,19 +149,19 @@ static void prefetch_rows(const char *const row[TILE_LANES], int64_t c) {
         __builtin_prefetch(row[i] + c * 4);
 }
 
-/* TILE_LANES rows of d floats, anywhere, side by side: to[c * step + i] = row i, element c, times scale. The rows
- * `next` are fetched meanwhile. */
-static void pack_rows(float *to, int64_t step, const char *const row[TILE_LANES],
-                      const char *const next[TILE_LANES], int64_t d, float scale) {
-    int64_t c = 0;
+/* TILE_LANES rows, anywhere: elements c ... end - 1 side by side, times scale. Those of even c go to even[...], the others
+ * to odd[...], `step` floats apart. The rows `next` are fetched meanwhile. */
+static void pack_rows(float *even, float *odd, int64_t step, const char *const row[TILE_LANES],
+                      const char *const next[TILE_LANES], int64_t c, int64_t end, float scale) {
+    const int64_t on = TILE_LANES / 2 * step;
     tile_vec by = tile_splat(&scale);
-    for (; c + TILE_LANES <= d; c += TILE_LANES) {
+    for (; c + TILE_LANES <= end; c += TILE_LANES, even += on, odd += on) {
         if (c % (RDK_LINE / 4) == 0)
             prefetch_rows(next, c);
-        pack_columns(to, step, row, c, TILE_LANES, by);
+        pack_columns(even, odd, step, row, c, TILE_LANES, by);
     }
-    if (c < d)
-        pack_columns(to, step, row, c, (int)(d - c), by);
+    if (c < end)
+        pack_columns(even, odd, step, row, c, (int)(end - c), by);
 }
 
 static float *queries_of(const walk *w, const group *g) {
@@ -186,11 +187,17 @@ static void enter_quads(const walk *w, const group *g) {
 static void enter_queries(const walk *w, const group *g, int64_t end) {
     float *to = queries_of(w, g);
     const char *row[TILE_LANES], *next[TILE_LANES];
-    int64_t group_end = g->first + g->count;
+    int64_t group_end = g->first + g->count, d = w->d->d_qk;
     for (int i = 0; i < g->width; i += TILE_LANES) {
         find_queries(w, g->first + i, group_end, row);
         find_queries(w, g->first + i + TILE_LANES, end, next);
-        pack_rows(to + i, g->width, row, next, w->d->d_qk, w->scale);
+        if (!g->by_chain)
+            pack_rows(to + i, to + i + g->width, 2 * g->width, row, next, 0, d, w->scale);
+        for (int64_t c = 0, after; g->by_chain && c < d; c = after) {
+            after = rdk_piece_end(c, d);
+            pack_rows(to + i + c * g->width, to + i + (c + (after - c + 1) / 2) * g->width,
+                      g->width, row, next, c, after, w->scale);
+        }
     }
 }
 
@@ -214,8 +221,9 @@ static void score_lanes(const walk *w, const unit *u, const block *b, const grou
     t.a_step = 4 * w->chains;
     t.a = key_at(w, u, b->base + lane);
     t.b = (const char *)(queries_of(w, g) + skip);
-    t.b_chain = g->width * 4;
-    t.b_step = t.b_chain * w->chains;
+    t.b_row = g->width * 4;
+    t.b_step = g->by_chain ? t.b_row : t.b_row * w->chains;
+    t.by_chain = g->by_chain;
     t.c = score_at(g, lane, skip);
     t.c_row = g->width;
     t.steps = w->d->d_qk;
@@ -511,8 +519,8 @@ static void add_values(const walk *w, const group *g, const strip *v, int lane, 
     tile t; /* an initialiser would clear it by a slow instruction */
     t.a_row = g->row_step * 4;
     t.a_step = g->lane_step * 4;
-    t.b_chain = 0;
-    t.b_step = v->step;
+    t.b_row = t.b_step = v->step;
+    t.by_chain = false;
     t.c_row = w->width;
     t.times = alike ? bands : 1;
     t.chains = 1;
@@ -576,6 +584,7 @@ static void find_group(const walk *w, const unit *u, int i, int groups, group *g
     g->first = u->first + first;
     g->width = (int)(end - first);
     g->count = (int)(least(end, u->count) - first);
+    g->by_chain = u->count > FEW && w->d->d_qk > 2 * RDK_CHAIN;
     g->scores = w->scores;
     g->lane_step = g->width;
     g->row_step = 1;

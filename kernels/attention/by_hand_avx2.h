@@ -34,21 +34,19 @@
 #define FROM_6(p, by) "(%[" #p "],%[" #by "3],2)"
 #define FROM_7(p, by) "(%[" #p "],%[" #by "7])"
 
-/* a, row r and step s: rows lie apart, and steps are neighbours, or every second element, or a moves on with each; or
- * rows are neighbours and steps lie apart. */
+/* a, row r and step s: rows lie apart, and steps are neighbours, or every second element; or rows are neighbours and
+ * steps lie apart. */
 #define ALONG_1(r, s) #s "*4" FROM_##r(a, a_far)
 #define ALONG_2(r, s) #s "*8" FROM_##r(a, a_far)
-#define ALONG(r, s) FROM_##r(a, a_far)
 #define ACROSS(r, s) #r "*4" FROM_##s(a, a_far)
 
-/* b, step s and vector i: the same. */
+/* b, step s and vector i, for one, two and three vectors: the same. */
 #define B_1_OF_1(s, i) #s "*32(%[b])"
 #define B_1_OF_2(s, i) #s "*64(%[b])"
 #define B_2_OF_1(s, i) #s "*64+" #i "*32(%[b])"
 #define B_2_OF_2(s, i) #s "*128+" #i "*32(%[b])"
 #define B_3_OF_1(s, i) #s "*96+" #i "*32(%[b])"
 #define B_3_OF_2(s, i) #s "*192+" #i "*32(%[b])"
-#define B_HERE(s, i) #i "*32(%[b])"
 #define B_APART(s, i) #i "*32" FROM_##s(b, b_step)
 
 /* ---- Shapes: the sums of the front half, and of the back half. E(sum, row, vector) follows each FMA. ------ */
@@ -91,23 +89,13 @@
 
 #define NOTHING(sum, r, i)
 #define STEP(shape, A, B, s) FRONT_##shape(A, B, s, NOTHING) BACK_##shape(A, B, s, NOTHING)
-#define ON_ALONG DO("add %[a_on], %[a]") DO("add %[b_on], %[b]")
-#define ON_ALONG_1
-#define ON_ALONG_2
-#define ON_ACROSS
-#define BACK_ALONG DO("sub %[a_on3], %[a]") DO("sub %[b_on3], %[b]")
-#define BACK_ALONG_1
-#define BACK_ALONG_2
-#define BACK_ACROSS
-#define FOUR_STEPS(shape, A, B) \
-    STEP(shape, A, B, 0) ON_##A STEP(shape, A, B, 1) ON_##A STEP(shape, A, B, 2) ON_##A STEP(shape, A, B, 3) ON_##A
+#define FOUR_STEPS(shape, A, B) STEP(shape, A, B, 0) STEP(shape, A, B, 1) STEP(shape, A, B, 2) STEP(shape, A, B, 3)
 #define LAST_FOUR_FRONT(shape, A, B, E) \
-    FRONT_##shape(A, B, 0, NOTHING) ON_##A FRONT_##shape(A, B, 1, NOTHING) ON_##A \
-    FRONT_##shape(A, B, 2, NOTHING) ON_##A FRONT_##shape(A, B, 3, E)
+    FRONT_##shape(A, B, 0, NOTHING) FRONT_##shape(A, B, 1, NOTHING) FRONT_##shape(A, B, 2, NOTHING) \
+    FRONT_##shape(A, B, 3, E)
 #define LAST_FOUR_BACK(shape, A, B, E) \
-    BACK_##A REHOLD_##shape(B, 0) BACK_##shape(A, B, 0, NOTHING) ON_##A \
-    REHOLD_##shape(B, 1) BACK_##shape(A, B, 1, NOTHING) ON_##A \
-    REHOLD_##shape(B, 2) BACK_##shape(A, B, 2, NOTHING) ON_##A REHOLD_##shape(B, 3) BACK_##shape(A, B, 3, E)
+    REHOLD_##shape(B, 0) BACK_##shape(A, B, 0, NOTHING) REHOLD_##shape(B, 1) BACK_##shape(A, B, 1, NOTHING) \
+    REHOLD_##shape(B, 2) BACK_##shape(A, B, 2, NOTHING) REHOLD_##shape(B, 3) BACK_##shape(A, B, 3, E)
 
 /* Two lines of what is read next. */
 #define FETCH DO("prefetcht1 (%[ahead])") DO("prefetcht1 (%[ahead],%[twin])") DO("add $64, %[ahead]")
@@ -136,26 +124,26 @@
         STEPS(shape, A, B, BY_1, BY_4) LAST_FOUR_FRONT(shape, A, B, E) LAST_FOUR_BACK(shape, A, B, E) \
         : [a] "+r"(a), [b] "+r"(b), [ahead] "+r"(ahead), [n] "=&r"(n) \
         : [a_far] "r"(far), [a_far3] "r"(3 * far), [a_far5] "r"(5 * far), [a_far7] "r"(7 * far), [c] "r"(c), \
-          [a_on] "r"(a_on), [a_on3] "m"(a_on3), [b_on] "r"(b_on), [b_on3] "m"(b_on3), [twin] "r"(t->fetch->twin), \
-          [fetches] "m"(fetches), [ones] "m"(ones), [fours] "m"(fours) \
+          [twin] "r"(t->fetch->twin), [fetches] "m"(fetches), [ones] "m"(ones), [fours] "m"(fours) \
         : CLOBBERS)
 
 #define SCORES_OF(name, shape, rows, vectors, A, B, BY_1, BY_4, KEYS_AHEAD) \
     static void name(const tile *t) { \
-        const int64_t far = t->a_row, a_on = t->a_step, a_on3 = 3 * a_on, b_on = t->b_step, b_on3 = 3 * b_on; \
+        const int64_t far = t->a_row; \
         for (int64_t i = 0; i < t->times; i++) { \
             char *c = (char *)t->c + i * rows * vectors * 32; \
-            for (int64_t k = 0; k < t->chains; k++) { \
-                const int64_t steps = chain_steps(t->steps, t->chains, k); \
-                const int64_t ones = steps & 3, fours = (steps >> 2) - 1, fetches = t->fetch->left > 0; \
-                const char *a = t->a + i * rows * far + k * 4, *b = t->b + k * t->b_chain, *ahead = t->fetch->p; \
+            chain k = first_chain(t->steps, t->chains); \
+            do { \
+                const int64_t ones = k.steps & 3, fours = (k.steps >> 2) - 1, fetches = t->fetch->left > 0; \
+                const char *a = t->a + i * rows * far + k.first * 4, *b = chain_in_b(t, &k); \
+                const char *ahead = t->fetch->p; \
                 int64_t n; \
-                if (k == 0) \
+                if (k.first == 0) \
                     SCORE_CHAIN(shape, A, B, BY_1, KEYS_AHEAD BY_4, PUT); \
                 else \
                     SCORE_CHAIN(shape, A, B, BY_1, BY_4, JOIN); \
                 stream_fetched(t->fetch, ahead); \
-            } \
+            } while (next_chain(&k, t->steps, t->chains)); \
         } \
     }
 
@@ -168,14 +156,16 @@
 #define KEYS_AHEAD_6x2
 #define KEYS_AHEAD_8x1
 
-/* Of one chain, of two, and of more. */
+/* Of one chain, of two, and of two whose steps of b lie chain by chain. */
 #define SCORES(shape, rows, vectors) \
     SCORES_OF(tile_scores_##shape##_of_1, shape, rows, vectors, ALONG_1, B_##vectors##_OF_1, \
               DO("add $4, %[a]") DO("add $32*" #vectors ", %[b]"), DO("add $16, %[a]") DO("add $128*" #vectors ", %[b]"), ) \
     SCORES_OF(tile_scores_##shape##_of_2, shape, rows, vectors, ALONG_2, B_##vectors##_OF_2, \
               DO("add $8, %[a]") DO("add $64*" #vectors ", %[b]"), DO("add $32, %[a]") DO("add $256*" #vectors ", %[b]"), \
               KEYS_AHEAD_##shape) \
-    SCORES_OF(tile_scores_##shape##_of_more, shape, rows, vectors, ALONG, B_HERE, ON_ALONG, , )
+    SCORES_OF(tile_scores_##shape##_by_chain, shape, rows, vectors, ALONG_2, B_##vectors##_OF_1, \
+              DO("add $8, %[a]") DO("add $32*" #vectors ", %[b]"), DO("add $32, %[a]") DO("add $128*" #vectors ", %[b]"), \
+              KEYS_AHEAD_##shape)
 
 SCORES(4x3, 4, 3)
 SCORES(4x2, 4, 2)
@@ -266,15 +256,15 @@ VALUES(6x2, 6)
 #define GOING_ON(shape) EACH_##shape(LOAD_ROW)
 #define SHRUNK(shape) DO("mov %[shrink], %[n]") EACH_##shape(SHRINK_ROW)
 
-/* Lines are fetched in pairs beside a step, and between the first two and the last two of four. */
+/* Lines are fetched beside steps, as evenly as it goes: bursts of them are dropped. */
 #define FETCH_BY_1x8 FETCH FETCH
 #define FETCH_BY_2x4 FETCH
 #define FETCH_BY_3x4 FETCH
-#define FETCH_BY_4x2
+#define FETCH_BY_4x2 DO("prefetcht1 (%[ahead])")
 #define FETCH_BETWEEN_1x8 FETCH FETCH
 #define FETCH_BETWEEN_2x4 FETCH
 #define FETCH_BETWEEN_3x4 FETCH
-#define FETCH_BETWEEN_4x2 FETCH
+#define FETCH_BETWEEN_4x2 DO("prefetcht1 (%[ahead],%[twin])") DO("add $64, %[ahead]")
 
 #define ON_BY_4 DO("add $16, %[a]") DO("lea (%[b],%[b_step],4), %[b]")
 #define FEW_VALUES(shape, vectors, BEGIN) \
@@ -332,15 +322,16 @@ VALUES_BY_QUERY(4x2, 2)
 /* clang-format on */
 
 /* By rows and vectors; NULL where there is none. */
-#define SCORES_BY_HAND(chains)                                                                     \
+#define SCORES_BY_HAND(how)                                                                        \
     {                                                                                              \
-        [4] = {[2] = tile_scores_4x2_of_##chains, [3] = tile_scores_4x3_of_##chains},              \
-        [5] = {[2] = tile_scores_5x2_of_##chains}, [6] = {[2] = tile_scores_6x2_of_##chains},      \
-        [8] = {[1] = tile_scores_8x1_of_##chains},                                                 \
+        [4] = {[2] = tile_scores_4x2_##how, [3] = tile_scores_4x3_##how},                          \
+        [5] = {[2] = tile_scores_5x2_##how}, [6] = {[2] = tile_scores_6x2_##how},                  \
+        [8] = {[1] = tile_scores_8x1_##how},                                                       \
     }
-static tile_function *const SCORES_OF_1[TILE_ROWS + 1][TILE_VECTORS + 1] = SCORES_BY_HAND(1);
-static tile_function *const SCORES_OF_2[TILE_ROWS + 1][TILE_VECTORS + 1] = SCORES_BY_HAND(2);
-static tile_function *const SCORES_OF_MORE[TILE_ROWS + 1][TILE_VECTORS + 1] = SCORES_BY_HAND(more);
+static tile_function *const SCORES_OF_1[TILE_ROWS + 1][TILE_VECTORS + 1] = SCORES_BY_HAND(of_1);
+static tile_function *const SCORES_OF_2[TILE_ROWS + 1][TILE_VECTORS + 1] = SCORES_BY_HAND(of_2);
+static tile_function *const SCORES_BY_CHAIN[TILE_ROWS + 1][TILE_VECTORS + 1] =
+    SCORES_BY_HAND(by_chain);
 static tile_function *const VALUES_BY_HAND[TILE_ROWS + 1][TILE_VECTORS + 1] = {
     [4] = {[2] = tile_values_4x2},
     [5] = {[2] = tile_values_5x2},
@@ -358,12 +349,14 @@ static beside_function *const VALUES_BY_QUERY_BY_HAND[TILE_ROWS + 1][TILE_VECTOR
 /* The function for a tile, or NULL. The last four steps of a chain need four, and lines are fetched where they follow each
  * other. */
 RDK_INLINE tile_function *by_hand(const tile *t, int rows, int vectors) {
-    if (t->steps < 4 * t->chains || (t->fetch->left > 0 && t->fetch->gap != 0))
+    int64_t last =
+        t->steps - (t->steps - 1) / (2 * RDK_CHAIN) * (2 * RDK_CHAIN); /* steps of the last piece */
+    if (last < 4 * t->chains || (t->fetch->left > 0 && t->fetch->gap != 0))
         return NULL;
-    if (t->a_step == 4 * t->chains && t->b_chain == vectors * 32 && t->c_row == vectors * 8)
-        return (t->chains == 1   ? SCORES_OF_1
-                : t->chains == 2 ? SCORES_OF_2
-                                 : SCORES_OF_MORE)[rows][vectors];
+    if (t->a_step == 4 * t->chains && t->b_row == vectors * 32 && t->c_row == vectors * 8)
+        return (t->chains == 1 ? SCORES_OF_1
+                : t->by_chain  ? SCORES_BY_CHAIN
+                               : SCORES_OF_2)[rows][vectors];
     if (t->a_row == 4 && t->chains == 1)
         return VALUES_BY_HAND[rows][vectors];
     return NULL;

@@ -65,7 +65,7 @@ RDK_INLINE void few_four(few_sums *sums, const char *key, int64_t step, const fl
 #undef FEW_ADD_3
 }
 
-/* The same of two chains in turn; or only elements 0 and 1; or 2 and 3. */
+/* The same of two chains in turn. */
 #define FEW_EVEN_0(i) FEW_ADD(0, i, even)
 #define FEW_ODD_1(i) FEW_ADD(1, i, odd)
 #define FEW_EVEN_2(i) FEW_ADD(2, i, even)
@@ -83,21 +83,6 @@ RDK_INLINE void few_four_of_2(few_sums *even, few_sums *odd, const char *key, in
     x = tile_load(q + 3 * FEW_WIDTH);
     FEW_EIGHT(FEW_ODD_3)
 }
-
-RDK_INLINE void few_two_of_4(few_sums *even, few_sums *odd, const char *key, int64_t step,
-                             const float *q, const bool second) {
-    float32x4_t x = tile_load(q);
-    FEW_EIGHT(FEW_LOAD)
-    if (second) {
-        FEW_EIGHT(FEW_EVEN_2)
-        x = tile_load(q + FEW_WIDTH);
-        FEW_EIGHT(FEW_ODD_3)
-    } else {
-        FEW_EIGHT(FEW_EVEN_0)
-        x = tile_load(q + FEW_WIDTH);
-        FEW_EIGHT(FEW_ODD_1)
-    }
-}
 #undef FEW_EVEN_0
 #undef FEW_ODD_1
 #undef FEW_EVEN_2
@@ -105,10 +90,11 @@ RDK_INLINE void few_two_of_4(few_sums *even, few_sums *odd, const char *key, int
 #undef FEW_ADD
 #undef FEW_LOAD
 
-/* Element c and those `on` after it. */
-RDK_INLINE void few_ones(few_sums *sums, const few *f, const char *key, int64_t c, int64_t on) {
+/* Elements c, c + on, ... before end. */
+RDK_INLINE void few_ones(few_sums *sums, const few *f, const char *key, int64_t c, int64_t on,
+                         int64_t end) {
     const int64_t step = f->key_step;
-    for (; c < f->d; c += on) {
+    for (; c < end; c += on) {
         const char *at = key + c * 4;
         float32x4_t x = tile_load(f->q + c * FEW_WIDTH);
 #define FEW_ADD(i) sums->s##i = tile_fma_one(tile_take(at + i * step), x, sums->s##i);
@@ -156,46 +142,34 @@ static void few_of_1(const few *f) {
         stream_fetch(&s, 2); /* as many as are read */
     }
     *f->fetch = s;
-    few_ones(&low, f, key, whole, 1);
-    few_ones(&high, f, above, whole, 1);
+    few_ones(&low, f, key, whole, 1, f->d);
+    few_ones(&high, f, above, whole, 1, f->d);
     few_join(scores, &low);
     few_join(scores + 8 * FEW, &high);
     few_put(f, scores);
 }
 
-/* Eight keys, two or more chains, two at a time. */
+/* Eight keys, two chains. */
 RDK_INLINE void few_chains(const few *f, const char *key, float *scores) {
-    const int64_t step = f->key_step, d = f->d, chains = f->chains;
-    for (int64_t i = 0; i < chains; i += 2) {
-        int64_t on = chains > 4 ? chains : 4, c = i / 4 * 4;
+    const int64_t step = f->key_step;
+    for (int64_t c = 0, end; c < f->d; c = end) {
         stream s = *f->fetch;
         few_sums even, odd;
         FEW_CLEAR(even);
         FEW_CLEAR(odd);
-        if (chains == 2)
-            for (; c + 4 <= d; c += 4) {
-                few_four_of_2(&even, &odd, key + c * 4, step, f->q + c * FEW_WIDTH);
-                stream_fetch(&s, 1); /* as many as are read */
-            }
-        else if (i % 4 == 0)
-            for (; c + 4 <= d; c += on) {
-                few_two_of_4(&even, &odd, key + c * 4, step, f->q + c * FEW_WIDTH, false);
-                stream_fetch(&s, 1);
-            }
-        else
-            for (; c + 4 <= d; c += on) {
-                few_two_of_4(&even, &odd, key + c * 4, step, f->q + (c + 2) * FEW_WIDTH, true);
-                stream_fetch(&s, 1);
-            }
+        for (end = rdk_piece_end(c, f->d); c + 4 <= end; c += 4) {
+            few_four_of_2(&even, &odd, key + c * 4, step, f->q + c * FEW_WIDTH);
+            stream_fetch(&s, 1); /* as many as are read */
+        }
         *f->fetch = s;
-        few_ones(&even, f, key, c + i % 4, chains);
-        few_ones(&odd, f, key, c + i % 4 + 1, chains);
+        few_ones(&even, f, key, c, 2, end);
+        few_ones(&odd, f, key, c + 1, 2, end);
         few_join(scores, &even);
         few_join(scores, &odd);
     }
 }
 
-static void few_of_more(const few *f) {
+static void few_of_2(const few *f) {
     float scores[FEW_KEYS * FEW] = {0};
     for (int i = 0; i < FEW_KEYS; i += 8)
         few_chains(f, f->key + i * f->key_step, scores + i * FEW);
@@ -203,9 +177,9 @@ static void few_of_more(const few *f) {
 }
 
 static void run_few(const few *f, int queries) {
-    static few_function *const FEW_OF[] = {few_of_1, few_of_more};
+    static few_function *const FEW_OF[] = {few_of_1, few_of_2};
     (void)queries;
-    FEW_OF[f->chains > 1](f);
+    FEW_OF[f->chains - 1](f);
 }
 #undef FEW_CLEAR
 

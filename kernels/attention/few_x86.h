@@ -1,6 +1,6 @@
 /* Scores for very few queries, on AVX2 and above: a tile would leave most of its columns empty, so the keys
- * become the columns, and what a vector holds of a key are its chains. Of one chain all keys are turned in registers,
- * of two half as much, of four and more nothing. */
+ * become the columns, and what a vector holds of a key are its chains. Keys with one chain are turned in registers, those
+ * with two half as much. */
 #ifndef RDK_FEW_X86_H
 #define RDK_FEW_X86_H
 
@@ -17,14 +17,9 @@ enum {
  * in each cycle: eight sums would be best, but for one query their keys would take too much of L1. */
 static const int FEW_PAIRS_OF[FEW + 1] = {0, 2, 2, 1, 1};
 
-/* Chains of a key in a vector. */
-static int few_lanes(int64_t chains) {
-    return chains > 4 ? 4 : (int)chains;
-}
-
-/* Keys at once. */
-static int few_keys(int queries, int64_t chains) {
-    return FEW_PAIRS_OF[queries] * 16 / few_lanes(chains);
+/* Keys at once. A vector has a lane for each chain of a key. */
+static int few_keys(int queries, int64_t lanes) {
+    return FEW_PAIRS_OF[queries] * 16 / (int)lanes;
 }
 
 /* n keys on. The compiler is not to know it: it would keep a pointer for each key, and have no registers for them. */
@@ -73,9 +68,7 @@ RDK_INLINE void turn_keys(__m256 m[4], const char *key, int64_t step, const quad
             p[i] = two_keys(key + i * step, above + i * step, which, mask);
             TILE_PIN(p[i]);
         }
-    if (lanes == 4) {
-        m[0] = p[0];
-    } else if (lanes == 2) {
+    if (lanes == 2) {
         m[0] = pairs_low(p[0], p[1]);
         m[1] = pairs_high(p[0], p[1]);
     } else {
@@ -106,9 +99,7 @@ typedef struct few_sums {
 RDK_INLINE __m256 few_query(const float *q, const int lanes) {
     if (lanes == 1)
         return _mm256_broadcast_ss(q);
-    if (lanes == 2)
-        return _mm256_castpd_ps(_mm256_broadcast_sd((const double *)(const void *)q));
-    return _mm256_broadcast_ps((const __m128 *)(const void *)q);
+    return _mm256_castpd_ps(_mm256_broadcast_sd((const double *)(const void *)q));
 }
 
 /* The same elements of a pair of vectors of keys times those of all queries. */
@@ -145,8 +136,6 @@ RDK_INLINE void few_step(few_sums *sums, const char *key, int64_t step, const fl
     }
     turn_keys(high, keys_on(key, step, 8 / lanes), step, which, mask, lanes);
     few_column(sums, low[0], high[0], q, pair, rows, lanes);
-    if (lanes == 4)
-        return;
     few_column(sums, low[1], high[1], q + lanes, pair, rows, lanes);
     if (lanes == 2)
         return;
@@ -166,30 +155,22 @@ RDK_INLINE void few_steps(few_sums *sums, const few *f, int64_t c, const quad wh
                      t, rows, lanes);
 }
 
-/* Elements c, c + 1, c + 2, c + 3 and those `on` after them, and so on. As many lines are fetched as are read. */
-RDK_INLINE void few_elements(few_sums *sums, const few *f, int64_t c, int64_t on, const int pairs,
+/* Elements c ... end - 1. As many lines are fetched as are read. */
+RDK_INLINE void few_elements(few_sums *sums, const few *f, int64_t c, int64_t end, const int pairs,
                              const int rows, const int lanes) {
     static const int32_t FIRST[8] = {-1, -1, -1, -1};
     const __m128i all = _mm_setzero_si128();
-    const int lines = 4 * pairs / lanes; /* of eight elements, in each of two places */
-    const int64_t d = f->d;
+    const int lines = 2 * pairs / lanes; /* of four elements, in each of two places */
     stream s = *f->fetch;
-    if (on == 4)
-        for (; c + 8 <= d; c += 8) {
-            few_steps(sums, f, c, QUAD_FIRST, all, pairs, rows, lanes);
-            stream_fetch(&s, (lines + 1) / 2);
-            few_steps(sums, f, c + 4, QUAD_SECOND, all, pairs, rows, lanes);
-            if (lines > 1)
-                stream_fetch(&s, lines / 2);
-        }
-    else if (lanes == 4)
-        for (; c + 8 <= d; c += on) {
-            few_steps(sums, f, c, QUAD_FIRST, all, pairs, rows, lanes);
-            stream_fetch(&s, (lines + 1) / 2);
-        }
+    for (; c + 8 <= end; c += 8) {
+        few_steps(sums, f, c, QUAD_FIRST, all, pairs, rows, lanes);
+        stream_fetch(&s, lines);
+        few_steps(sums, f, c + 4, QUAD_SECOND, all, pairs, rows, lanes);
+        stream_fetch(&s, lines);
+    }
     *f->fetch = s;
-    for (; c < d; c += on) {
-        int64_t n = d - c < 4 ? d - c : 4;
+    for (; c < end; c += 4) {
+        int64_t n = end - c < 4 ? end - c : 4;
         __m128i mask = _mm_loadu_si128((const __m128i *)(const void *)(FIRST + 4 - n));
         few_steps(sums, f, c, QUAD_LAST, mask, pairs, rows, lanes);
     }
@@ -197,42 +178,31 @@ RDK_INLINE void few_elements(few_sums *sums, const few *f, int64_t c, int64_t on
 
 /* ---- Scores ---------------------------------------------------------------------------------------------------- */
 
-/* Chain by chain, the sums of a pair of vectors of keys to the scores of one query. */
+/* Adds the sums of a pair of vectors of keys, chain by chain, to the scores of one query. */
 RDK_INLINE void few_join(float *c, __m256 low, __m256 high, bool is_first, const int lanes) {
-    if (lanes == 1) {
-        _mm256_storeu_ps(c, low);
-        _mm256_storeu_ps(c + 8, high);
-        return;
-    }
-    if (lanes == 2) {
-        RDK_UNROLL
-        for (int i = 0; i < 2; i++) {
-            __m128 a = _mm256_castps256_ps128(i ? high : low);
-            __m128 b = _mm256_extractf128_ps(i ? high : low, 1);
-            _mm_storeu_ps(c + 4 * i,
-                          _mm_add_ps(_mm_shuffle_ps(a, b, 0x88), _mm_shuffle_ps(a, b, 0xdd)));
-        }
-        return;
-    }
-    __m128 x = is_first ? _mm_setzero_ps() : _mm_loadu_ps(c);
     RDK_UNROLL
     for (int i = 0; i < 2; i++) {
-        __m256 two = i ? _mm256_unpackhi_ps(low, high) : _mm256_unpacklo_ps(low, high);
-        __m128 a = _mm256_castps256_ps128(two), b = _mm256_extractf128_ps(two, 1);
-        x = _mm_add_ps(x, _mm_unpacklo_ps(a, b));
-        x = _mm_add_ps(x, _mm_unpackhi_ps(a, b));
+        __m256 sums = i ? high : low;
+        if (lanes == 1) { /* there is one piece only */
+            _mm256_storeu_ps(c + 8 * i, sums);
+        } else {
+            __m128 x = is_first ? _mm_setzero_ps() : _mm_loadu_ps(c + 4 * i);
+            __m128 a = _mm256_castps256_ps128(sums), b = _mm256_extractf128_ps(sums, 1);
+            x = _mm_add_ps(x, _mm_shuffle_ps(a, b, 0x88));
+            _mm_storeu_ps(c + 4 * i, _mm_add_ps(x, _mm_shuffle_ps(a, b, 0xdd)));
+        }
     }
-    _mm_storeu_ps(c, x);
 }
 
 RDK_INLINE void few_body(const few *f, const int rows, const int pairs, const int lanes) {
-    const int64_t chains = f->chains;
-    for (int64_t first = 0; first < chains; first += lanes) {
+    int64_t end;
+    for (int64_t first = 0; first < f->d; first = end) {
         few_sums sums;
+        end = rdk_piece_end(first, f->d);
 #define FEW_CLEAR(t, r) sums.low##t##_##r = sums.high##t##_##r = _mm256_setzero_ps();
         FEW_PLACES(FEW_CLEAR)
 #undef FEW_CLEAR
-        few_elements(&sums, f, first, chains > 4 ? chains : 4, pairs, rows, lanes);
+        few_elements(&sums, f, first, end, pairs, rows, lanes);
 #define FEW_JOIN(t, r)                                                                             \
     if (t < pairs && r < rows)                                                                     \
         few_join(f->c + r * RDK_BLOCK + t * 16 / lanes, sums.low##t##_##r, sums.high##t##_##r,     \
@@ -254,18 +224,12 @@ FEW_FUNCTION(1, 2, 2)
 FEW_FUNCTION(2, 2, 2)
 FEW_FUNCTION(3, 1, 2)
 FEW_FUNCTION(4, 1, 2)
-FEW_FUNCTION(1, 2, 4)
-FEW_FUNCTION(2, 2, 4)
-FEW_FUNCTION(3, 1, 4)
-FEW_FUNCTION(4, 1, 4)
 #undef FEW_FUNCTION
 
 static void run_few(const few *f, int queries) {
-    static few_function *const FEW_OF[][FEW + 1] = {
-        [1] = {NULL, few_1_1, few_2_1, few_3_1, few_4_1},
-        [2] = {NULL, few_1_2, few_2_2, few_3_2, few_4_2},
-        [4] = {NULL, few_1_4, few_2_4, few_3_4, few_4_4}};
-    FEW_OF[few_lanes(f->chains)][queries](f);
+    static few_function *const FEW_OF[][FEW + 1] = {{NULL, few_1_1, few_2_1, few_3_1, few_4_1},
+                                                    {NULL, few_1_2, few_2_2, few_3_2, few_4_2}};
+    FEW_OF[f->chains - 1][queries](f);
 }
 
 #endif

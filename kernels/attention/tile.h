@@ -56,31 +56,61 @@ RDK_INLINE void stream_fetched(stream *s, const char *p) {
 
 typedef struct tile {
     const char *a;
-    int64_t a_row,
-        a_step; /* bytes from row to row, and from step to step of a chain; a chain begins beside the other */
+    int64_t a_row, a_step; /* bytes from row to row, and from step to step of a chain */
     const char *b;
-    int64_t b_chain, b_step; /* bytes from chain to chain, and from step to step of a chain */
+    int64_t b_row, b_step; /* bytes from a step to the next one, and to the next one of its chain */
+    bool by_chain;         /* steps of b lie chain by chain */
     float *c;
     int64_t c_row; /* floats */
     int64_t times; /* so many tiles, one below the other */
     int64_t steps;
     int64_t
-        chains; /* a power of two. Step s is of chain s mod chains; each begins at +0 and is added to c */
+        chains; /* 1 or 2 of each piece, step by step in turn; each begins at +0 and is added to c */
     const float *shrink; /* NULL: c begins at +0; else c[r] is first multiplied with shrink[r] */
     stream *fetch;       /* what to fetch meanwhile */
 } tile;
 
-/* Steps of chain i of n. */
-RDK_INLINE int64_t chain_steps(int64_t steps, int64_t n, int64_t i) {
-    return (steps + n - 1 - i) >> __builtin_ctzll((uint64_t)n);
+/* One chain of a tile after another. */
+typedef struct chain {
+    int64_t first, steps; /* which step is its first, how many it has */
+    int64_t before;       /* steps of the chains before it */
+    int64_t piece, i;
+} chain;
+
+/* Goes to the next chain, if there is one. Of the piece of an odd number of steps the first chain is the longer one; one step
+ * alone has one chain. */
+RDK_INLINE bool next_chain(chain *c, int64_t all, int64_t n) {
+    int64_t end = rdk_piece_end(c->piece, all);
+    if (++c->i == n || c->piece + c->i == end) {
+        c->i = 0;
+        c->piece = end;
+        if (end == all)
+            return false;
+        end = rdk_piece_end(end, all);
+    }
+    c->before += c->steps;
+    c->first = c->piece + c->i;
+    c->steps = n == 1 ? end - c->piece : (end - c->first + 1) >> 1;
+    return true;
+}
+
+RDK_INLINE chain first_chain(int64_t all, int64_t n) {
+    chain c = {.i = -1};
+    next_chain(&c, all, n);
+    return c;
 }
 
 /* As `shrink`: c goes on as it is. */
 static const float TILE_AS_IT_IS[8] = {1, 1, 1, 1, 1, 1, 1, 1};
 
+/* Where the steps of a chain begin in b. */
+RDK_INLINE const char *chain_in_b(const tile *t, const chain *c) {
+    return t->b + (t->by_chain ? c->before : c->first) * t->b_row;
+}
+
 typedef void tile_function(const tile *t);
 
-/* The scores of FEW_KEYS_OF[queries] keys for up to FEW queries, where an ISA has something better for them than a tile
+/* The scores of few_keys() keys for up to FEW queries, where an ISA has something better for them than a tile
  * with most of its columns empty. */
 typedef struct few {
     const char *key;

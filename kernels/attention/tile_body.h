@@ -246,15 +246,15 @@ RDK_INLINE void tile_body(const tile *t, const int rows, const int vectors) {
         tile_clear(&sums);
         if (shrink)
             tile_begin(c, c_row, shrink + n * rows, &sums, rows, vectors);
-        for (int64_t i = 0;;) {
-            const char *a = t->a + n * rows * a_row + i * (int64_t)sizeof(float);
-            const char *b = t->b + i * t->b_chain;
-            tile_chain(&sums, &a, &row, a_step, &b, b_step, chain_steps(all, chains, i), fetch,
-                       rows, vectors);
-            if (i > 0)
+        chain k = first_chain(all, chains);
+        for (;;) {
+            const char *a = t->a + n * rows * a_row + k.first * (int64_t)sizeof(float);
+            const char *b = chain_in_b(t, &k);
+            tile_chain(&sums, &a, &row, a_step, &b, b_step, k.steps, fetch, rows, vectors);
+            if (k.first > 0)
                 tile_join(c, c_row, &sums, rows, vectors);
             tile_put(c, c_row, &sums, rows, vectors);
-            if (++i == chains)
+            if (!next_chain(&k, all, chains))
                 break;
             tile_clear(&sums);
         }

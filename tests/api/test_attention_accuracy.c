@@ -171,12 +171,15 @@ static void compare_output(tally *t, const query *q, const memory *m) {
 /* A score of the contract: a logit in base 2. */
 static double score(const query *q, const float *k) {
     float ch = rdk_split_scale(q->scale).ch, x = 0;
-    int64_t chains = rdk_chains(q->d);
-    for (int64_t i = 0; i < chains; i++) {
-        float chain = 0;
-        for (int64_t c = i; c < q->d; c += chains)
-            chain = rdk_fma(q->q[c] * ch, k[c], chain);
-        x = x + chain;
+    int64_t chains = rdk_chains(q->d), end;
+    for (int64_t first = 0; first < q->d; first = end) {
+        end = rdk_piece_end(first, q->d);
+        for (int64_t i = 0; i < chains; i++) {
+            float s = 0;
+            for (int64_t c = first + i; c < end; c += chains)
+                s = rdk_fma(q->q[c] * ch, k[c], s);
+            x = x + s;
+        }
     }
     return x;
 }

