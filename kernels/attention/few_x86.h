@@ -97,9 +97,11 @@ typedef struct few_sums {
 
 /* As many elements of a query as a key has lanes, for every key. */
 RDK_INLINE __m256 few_query(const float *q, const int lanes) {
+    double two; /* floats, as one thing to spread */
     if (lanes == 1)
         return _mm256_broadcast_ss(q);
-    return _mm256_castpd_ps(_mm256_broadcast_sd((const double *)(const void *)q));
+    memcpy(&two, q, sizeof two);
+    return _mm256_castpd_ps(_mm256_set1_pd(two));
 }
 
 /* The same elements of a pair of vectors of keys times those of all queries. */

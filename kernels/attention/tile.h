@@ -64,8 +64,7 @@ typedef struct tile {
     int64_t c_row; /* floats */
     int64_t times; /* so many tiles, one below the other */
     int64_t steps;
-    int64_t
-        chains; /* 1 or 2 of each piece, step by step in turn; each begins at +0 and is added to c */
+    int64_t chains;      /* 1 or 2, step by step in turn; each begins at +0 and is added to c */
     const float *shrink; /* NULL: c begins at +0; else c[r] is first multiplied with shrink[r] */
     stream *fetch;       /* what to fetch meanwhile */
 } tile;
@@ -74,11 +73,11 @@ typedef struct tile {
 typedef struct chain {
     int64_t first, steps; /* which step is its first, how many it has */
     int64_t before;       /* steps of the chains before it */
-    int64_t piece, i;
+    int64_t piece, i;     /* where its piece begins, which of its chains it is */
 } chain;
 
-/* Goes to the next chain, if there is one. Of the piece of an odd number of steps the first chain is the longer one; one step
- * alone has one chain. */
+/* Goes to the next chain, if there is one: the second one of a piece, or the first of the next. A piece of one step has
+ * no second. */
 RDK_INLINE bool next_chain(chain *c, int64_t all, int64_t n) {
     int64_t end = rdk_piece_end(c->piece, all);
     if (++c->i == n || c->piece + c->i == end) {
