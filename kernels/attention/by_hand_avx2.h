@@ -353,7 +353,8 @@ RDK_INLINE tile_function *by_hand(const tile *t, int rows, int vectors) {
         t->steps - (t->steps - 1) / (2 * RDK_CHAIN) * (2 * RDK_CHAIN); /* steps of the last piece */
     if (last < 4 * t->chains || (t->fetch->left > 0 && t->fetch->gap != 0))
         return NULL;
-    if (t->a_step == 4 * t->chains && t->b_row == vectors * 32 && t->c_row == vectors * 8)
+    if (t->a_step == 4 * t->chains && t->b_row == vectors * 32 && t->c_row == vectors * 8 &&
+        !t->shrink)
         return (t->chains == 1 ? SCORES_OF_1
                 : t->by_chain  ? SCORES_BY_CHAIN
                                : SCORES_OF_2)[rows][vectors];

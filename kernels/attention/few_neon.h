@@ -43,35 +43,14 @@ typedef struct few_sums {
     FEW_FMA(lane, k##i, x, sums->s##i);                                                            \
     TILE_PIN(sums->s##i);
 
-/* The next four elements of eight keys times those of all queries, element by element. */
-RDK_INLINE void few_four(few_sums *sums, const char *key, int64_t step, const float *q) {
-    float32x4_t x;
-#define FEW_ADD_0(i) FEW_ADD(0, i, sums)
-#define FEW_ADD_1(i) FEW_ADD(1, i, sums)
-#define FEW_ADD_2(i) FEW_ADD(2, i, sums)
-#define FEW_ADD_3(i) FEW_ADD(3, i, sums)
-    FEW_EIGHT(FEW_LOAD)
-    x = tile_load(q);
-    FEW_EIGHT(FEW_ADD_0)
-    x = tile_load(q + FEW_WIDTH);
-    FEW_EIGHT(FEW_ADD_1)
-    x = tile_load(q + 2 * FEW_WIDTH);
-    FEW_EIGHT(FEW_ADD_2)
-    x = tile_load(q + 3 * FEW_WIDTH);
-    FEW_EIGHT(FEW_ADD_3)
-#undef FEW_ADD_0
-#undef FEW_ADD_1
-#undef FEW_ADD_2
-#undef FEW_ADD_3
-}
-
-/* The same of two chains in turn. */
+/* The next four elements of eight keys times those of all queries, of two chains in turn, or of one: then even and odd are
+ * the same. */
 #define FEW_EVEN_0(i) FEW_ADD(0, i, even)
 #define FEW_ODD_1(i) FEW_ADD(1, i, odd)
 #define FEW_EVEN_2(i) FEW_ADD(2, i, even)
 #define FEW_ODD_3(i) FEW_ADD(3, i, odd)
-RDK_INLINE void few_four_of_2(few_sums *even, few_sums *odd, const char *key, int64_t step,
-                              const float *q) {
+RDK_INLINE void few_four(few_sums *even, few_sums *odd, const char *key, int64_t step,
+                         const float *q) {
     float32x4_t x;
     FEW_EIGHT(FEW_LOAD)
     x = tile_load(q);
@@ -137,8 +116,8 @@ static void few_of_1(const few *f) {
     FEW_CLEAR(low);
     FEW_CLEAR(high);
     for (int64_t c = 0; c < whole; c += 4, q += 4 * FEW_WIDTH) {
-        few_four(&low, key + c * 4, step, q);
-        few_four(&high, above + c * 4, step, q);
+        few_four(&low, &low, key + c * 4, step, q);
+        few_four(&high, &high, above + c * 4, step, q);
         stream_fetch(&s, 2); /* as many as are read */
     }
     *f->fetch = s;
@@ -158,7 +137,7 @@ RDK_INLINE void few_chains(const few *f, const char *key, float *scores) {
         FEW_CLEAR(even);
         FEW_CLEAR(odd);
         for (end = rdk_piece_end(c, f->d); c + 4 <= end; c += 4) {
-            few_four_of_2(&even, &odd, key + c * 4, step, f->q + c * FEW_WIDTH);
+            few_four(&even, &odd, key + c * 4, step, f->q + c * FEW_WIDTH);
             stream_fetch(&s, 1); /* as many as are read */
         }
         *f->fetch = s;
