@@ -9,6 +9,7 @@ changes is the kernel as it is, which must pass.
 ROWS = "kernels/softmax/softmax_rows.h"
 TYPES = "kernels/vec/f32x16_types.h"
 WALK = "kernels/attention/attention_walk.h"
+TILE_H = "kernels/attention/tile.h"
 TILE = "kernels/attention/tile_body.h"
 TILE_AVX2 = "kernels/attention/tile_avx2.h"
 BY_HAND = "kernels/attention/by_hand_avx2.h"
@@ -112,6 +113,15 @@ ATTENTION = [
                   "        low = _mm256_permute_ps(low, 0xb1);\n        high = _mm256_permute_ps(high, 0xb1);\n    }"),
         (FEW_NEON, "        few_join(scores, &even);\n        few_join(scores, &odd);",
                    "        few_join(scores, &odd);\n        few_join(scores, &even);")]),
+    ("few_keys_swapped_by_hand", "vector", [ # NEON, which has nothing by hand, gets another wrong key
+        (BY_HAND, "HALVES_##quad(keys, 5, 7, 11)", "HALVES_##quad(keys, 7, 5, 11)"),
+        (FEW_NEON, "few_join(scores + 8 * FEW, &high);", "few_join(scores + 8 * FEW, &low);")]),
+    ("few_pieces_joined_in_another_order_by_hand", "vector", [
+        (BY_HAND, "PLUS(8, 10) PLUS(9, 10)", "PLUS(9, 10) PLUS(8, 10)"),
+        (FEW_NEON, "few_ones(&odd, f, key, c + 1, 2, end);", "few_ones(&even, f, key, c + 1, 2, end);")]),
+    ("few_groups_of_keys_all_alike", "vector", [
+        (BY_HAND, "f->key + i * keys * far", "f->key"),
+        (TILE_H, "one.key += keys * one.key_step", "one.key += 0")]),
     ("edge_tile_one_row_short", "vector", [
         (WALK, "run_tile(t, keys, vectors);", "run_tile(t, times == 1 && keys > 1 ? keys - 1 : keys, vectors);")]),
     ("last_key_not_scored", "vector", [
@@ -144,6 +154,8 @@ ATTENTION = [
                "int end = i < g->count ? g->ends[i] - 1 : g->hi;")]),
     ("last_key_has_no_value", "vector", [
         (WALK, "g->ends[after - 1]) - lane;", "g->ends[after - 1]) - lane - 1;")]),
+    ("few_last_key_has_no_value", "vector", [
+        (WALK, "t->steps = end - lane;", "t->steps = end - lane - (end == g->hi && end > lane + 1);")]),
     ("blocks_from_the_first_key", "vector", [ # key_pos0 ignored
         (WALK, "int64_t start = position / RDK_BLOCK * RDK_BLOCK;",
                "int64_t start = position - (position - w->d->key_pos0) % RDK_BLOCK;")]),

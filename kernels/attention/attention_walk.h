@@ -174,12 +174,17 @@ static float *quads_of(const walk *w, const group *g) {
 }
 
 static void enter_quads(const walk *w, const group *g) {
+    int64_t d = w->d->d_qk;
     for (int i = 0; i < g->count; i++) {
         const rdk_row *r = &w->rows[g->first + i];
         const char *q = rdk_const_view_row(&w->d->q, r->batch, r->head, r->query);
         float *to = quads_of(w, g) + 4 * i;
-        for (int64_t c = 0; c < rdk_whole_fours(w->d->d_qk); c++)
-            to[c / 4 * 4 * FEW + c % 4] = c < w->d->d_qk ? rdk_load(q, RDK_F32, c) * w->scale : 0;
+        for (int64_t c = 0; c < d; c += 4, to += 4 * FEW) {
+            float four[4] = {0};
+            memcpy(four, q + c * 4, c + 4 <= d ? sizeof four : (size_t)(d - c) * sizeof *four);
+            for (int k = 0; k < 4; k++)
+                to[k] = four[k] * w->scale;
+        }
     }
 }
 
@@ -254,38 +259,9 @@ static void score_group(const walk *w, const unit *u, const block *b, const grou
     }
 }
 
-/* Keys that lie so far apart that a cache's sets hold too few of them, brought together. There is room where
- * packed values would be, since very few queries pack none. */
-static void gather_keys(const walk *w, few *f, int count) {
-    int64_t d = w->d->d_qk;
-    if (f->key_step < FAR_APART || count * d > RDK_BLOCK * w->width)
-        return;
-    for (int i = 0; i < count; i++)
-        memcpy(w->values + i * d, f->key + i * f->key_step, (size_t)d * sizeof(float));
-    f->key = (const char *)w->values;
-    f->key_step = d * 4;
-}
-
 /* Whether scores lie by query. */
 static bool by_query(const group *g) {
     return FEW > 0 && g->lane_step == 1;
-}
-
-/* The scores of very few queries, by query, for lanes `lane` ... end - 1. The last keys may come twice in part. */
-static void score_few(const walk *w, const unit *u, const block *b, const group *g, int lane,
-                      int end, stream *next) {
-    int at_once = few_keys(g->count, w->chains);
-    few f = {.d = w->d->d_qk, .chains = w->chains, .fetch = next};
-    f.q = queries_of(w, g);
-    f.quads = quads_of(w, g);
-    for (; lane < end; lane += at_once) {
-        int first = (int)least(lane, g->hi - at_once);
-        f.key = key_at(w, u, b->base + first);
-        f.key_step = w->d->k.row_stride * 4;
-        gather_keys(w, &f, at_once);
-        f.c = score_at(g, first, 0);
-        run_few(&f, g->count);
-    }
 }
 
 /* ---- Phase 2: maxima ------------------------------------------------------------------------------------ */
@@ -503,6 +479,17 @@ static void run_tiles(tile *t, int rows, int vectors, int n) {
     }
 }
 
+/* One band of rows over some columns, in tiles as wide as it takes; moves on. */
+static void add_columns(tile *t, int rows, int columns) {
+    int vectors = TILE_VECTORS_OF[rows];
+    for (int left = columns / TILE_LANES, n; left > 0; left -= n * vectors) {
+        while (vectors > left)
+            vectors /= 2;
+        n = left / vectors;
+        run_tiles(t, rows, vectors, n);
+    }
+}
+
 /* Values of some lanes, `step` bytes apart, and what is fetched meanwhile. */
 typedef struct strip {
     const char *values;
@@ -510,21 +497,27 @@ typedef struct strip {
     stream *next;
 } strip;
 
+/* What all tiles of a group have in common. An initialiser would clear them by a slow instruction. */
+RDK_INLINE void begin_values(const walk *w, const group *g, const strip *v, tile *t) {
+    t->a_row = g->row_step * 4;
+    t->a_step = g->lane_step * 4;
+    t->b_row = t->b_step = v->step;
+    t->by_chain = false;
+    t->c_row = w->width;
+    t->times = 1;
+    t->chains = 1;
+    t->fetch = v->next;
+}
+
 /* Adds lanes `lane` ... end - 1 to columns c ... c_end - 1, which v has. Rows go in bands of nearly equal height: 8 rows
  * are 4 and 4, not 6 and 2. Bands that are all alike go in one call. */
 static void add_values(const walk *w, const group *g, const strip *v, int lane, int end, int64_t c,
                        int64_t c_end, const float *shrink) {
     int bands = (g->count + TILE_QUERIES - 1) / TILE_QUERIES;
     bool alike = g->count % bands == 0 && g->ends[0] == g->hi;
-    tile t; /* an initialiser would clear it by a slow instruction */
-    t.a_row = g->row_step * 4;
-    t.a_step = g->lane_step * 4;
-    t.b_row = t.b_step = v->step;
-    t.by_chain = false;
-    t.c_row = w->width;
+    tile t;
+    begin_values(w, g, v, &t);
     t.times = alike ? bands : 1;
-    t.chains = 1;
-    t.fetch = v->next;
     for (int i = 0, first = 0, after; i < bands; i += (int)t.times, first = after) {
         after = g->count * (i + 1) / bands;
         t.steps = least(end, g->ends[after - 1]) - lane;
@@ -533,14 +526,13 @@ static void add_values(const walk *w, const group *g, const strip *v, int lane, 
         t.a = (const char *)score_at(g, lane, first);
         t.c = w->o + (g->first + first) * w->width + c;
         t.shrink = shrink ? shrink + first : NULL;
-        int vectors = TILE_VECTORS_OF[after - first];
         t.b = v->values;
-        for (int left = (int)(c_end - c) / TILE_LANES; left > 0; left %= vectors) {
-            while (vectors > left)
-                vectors /= 2;
-            run_tiles(&t, after - first, vectors, left / vectors);
-        }
+        add_columns(&t, after - first, (int)(c_end - c));
     }
+}
+
+static const float *shrink_at(const block *b, const group *g, int lane) {
+    return lane > b->lo ? TILE_AS_IT_IS : b->opens_chunk ? NULL : g->shrink;
 }
 
 static strip packed_strip(const walk *w, int64_t first, int lane, stream *next) {
@@ -551,7 +543,7 @@ static strip packed_strip(const walk *w, int64_t first, int lane, stream *next) 
 
 /* From the strips. */
 static void add_packed_values(const walk *w, const block *b, const group *g, stream *next) {
-    const float *shrink = b->opens_chunk ? NULL : g->shrink;
+    const float *shrink = shrink_at(b, g, b->lo);
     for (int64_t c = 0; c < w->width; c += TILE_STRIP) {
         strip v = packed_strip(w, c, b->lo, next);
         add_values(w, g, &v, b->lo, g->hi, c, least(w->width, c + TILE_STRIP), shrink);
@@ -564,7 +556,7 @@ static void add_values_in_place(const walk *w, const unit *u, const block *b, co
                                 int lane, int end, stream *next) {
     int64_t whole = w->d->d_v / TILE_STRIP * TILE_STRIP;
     int64_t at_once = g->count > TILE_QUERIES ? TILE_STRIP : whole;
-    const float *shrink = lane > b->lo ? TILE_AS_IT_IS : b->opens_chunk ? NULL : g->shrink;
+    const float *shrink = shrink_at(b, g, lane);
     strip v = {value_at(w, u, b->base + lane), w->d->v.row_stride * 4, next};
     for (int64_t c = 0; c < whole; c += at_once, v.values += at_once * 4)
         add_values(w, g, &v, lane, end, c, c + at_once, shrink);
@@ -921,6 +913,66 @@ static ahead ahead_of_panels(const walk *w, panel keys, panel values) {
                    .values = halves_of(values.at, d->d_v, d->v.row_stride, values.count)};
 }
 
+/* Keys that lie so far apart that a cache's sets hold too few of them, brought together. There is room where
+ * packed values would be, since very few queries pack none. */
+static void gather_keys(const walk *w, few *f, int count) {
+    int64_t d = w->d->d_qk;
+    if (count * d > RDK_BLOCK * w->width)
+        return;
+    for (int i = 0; i < count; i++)
+        memcpy(w->values + i * d, f->key + i * f->key_step, (size_t)d * sizeof(float));
+    f->key = (const char *)w->values;
+    f->key_step = d * 4;
+}
+
+/* What all scores of a block have in common. */
+RDK_INLINE void begin_few(const walk *w, const group *g, few *f) {
+    f->q = queries_of(w, g);
+    f->quads = quads_of(w, g);
+    f->d = w->d->d_qk;
+    f->chains = w->chains;
+}
+
+/* The scores of very few queries, by query: lanes `lane` ... end - 1, by `keys` at a time, with what f knows of all lanes. The
+ * last keys may come twice in part. */
+static void score_few(const walk *w, const work *k, int lane, int end, int keys, few *f) {
+    const group *g = &k->g;
+    while (lane < end) {
+        int first = (int)least(lane, g->hi - keys);
+        f->key = key_at(w, k->u, k->b.base + first);
+        f->key_step = w->d->k.row_stride * 4;
+        f->times = 1;
+        if (f->key_step >= FAR_APART)
+            gather_keys(w, f, keys);
+        else
+            while (lane + (f->times + 1) * keys <= end)
+                f->times++;
+        f->c = score_at(g, first, 0);
+        run_few(f, g->count);
+        lane += (int)f->times * keys;
+    }
+}
+
+/* Adds lanes `lane` ... end - 1, with what t knows of all lanes. The last columns are brought together first. */
+static void add_few_values(const walk *w, const work *k, int lane, int end, tile *t) {
+    const group *g = &k->g;
+    int64_t whole = w->d->d_v / TILE_STRIP * TILE_STRIP, step = t->b_step;
+    t->a = (const char *)score_at(g, lane, 0);
+    t->b = value_at(w, k->u, k->b.base + lane);
+    t->c = w->o + g->first * w->width;
+    t->steps = end - lane;
+    t->shrink = shrink_at(&k->b, g, lane);
+    add_columns(t, g->count, (int)whole);
+    if (whole < w->width) {
+        pack_values(w, k->u, &k->b, lane, end, whole);
+        strip v = packed_strip(w, whole, lane, t->fetch);
+        t->b = v.values;
+        t->b_row = t->b_step = v.step;
+        add_columns(t, g->count, (int)(w->width - whole));
+        t->b_row = t->b_step = step;
+    }
+}
+
 /* The scores of `now` beside the values of `before`; either may be NULL. `after` are the first keys of what comes then. */
 static void score_beside_values(const walk *w, work *now, const work *before, panel after) {
     int queries = now ? now->g.count : before->g.count;
@@ -935,6 +987,12 @@ static void score_beside_values(const walk *w, work *now, const work *before, pa
         now->g.lane_step = 1;
         now->g.row_step = RDK_BLOCK;
     }
+    few f;
+    tile t;
+    if (now)
+        begin_few(w, &now->g, &f);
+    if (before)
+        begin_values(w, &before->g, &(strip){.step = w->d->v.row_stride * 4}, &t);
     while (key < keys_end || value < values_end) {
         panel keys = {.count = 0}, values = {.count = 0};
         if (key + at_once < keys_end)
@@ -946,12 +1004,12 @@ static void score_beside_values(const walk *w, work *now, const work *before, pa
         else if (key + at_once >= keys_end && now)
             values = values_from(w, now, now->b.lo, at_once);
         ahead next = ahead_of_panels(w, keys, values);
+        f.fetch = &next.keys;
+        t.fetch = &next.values;
         if (key < keys_end)
-            score_few(w, now->u, &now->b, &now->g, key, (int)least(key + at_once, keys_end),
-                      &next.keys);
+            score_few(w, now, key, (int)least(key + at_once, keys_end), least_keys, &f);
         if (value < values_end)
-            add_values_in_place(w, before->u, &before->b, &before->g, value,
-                                (int)least(value + at_once, values_end), &next.values);
+            add_few_values(w, before, value, (int)least(value + at_once, values_end), &t);
         key += at_once;
         value += at_once;
     }

@@ -20,7 +20,8 @@
 #define ADD(at, s) DO("vaddps " at ", %%ymm" #s ", %%ymm" #s)
 #define MUL(at, x, s) DO("vmulps " at ", %%ymm" #x ", %%ymm" #s)
 #define ZERO(s) DO("vxorps %%xmm" #s ", %%xmm" #s ", %%xmm" #s)
-#define ZEROS ZERO(0) ZERO(1) ZERO(2) ZERO(3) ZERO(4) ZERO(5) ZERO(6) ZERO(7) ZERO(8) ZERO(9) ZERO(10) ZERO(11)
+#define ZEROS_8 ZERO(0) ZERO(1) ZERO(2) ZERO(3) ZERO(4) ZERO(5) ZERO(6) ZERO(7)
+#define ZEROS ZEROS_8 ZERO(8) ZERO(9) ZERO(10) ZERO(11)
 
 /* ---- Where things lie ------------------------------------------------------------------------------------- */
 
@@ -305,6 +306,98 @@ VALUES_BY_QUERY(2x4, 4)
 VALUES_BY_QUERY(3x4, 4)
 VALUES_BY_QUERY(4x2, 2)
 
+/* ---- Scores of very few queries: four keys x two chains are a vector, as in few_x86.h --------------------------- */
+
+/* Four elements of one key, and of another in the upper half: the first four of eight, and the others. */
+#define HALVES_0(keys, one, another, x) \
+    DO("vbroadcastf128 " FROM_##another(keys, far) ", %%ymm" #x) \
+    DO("vblendps $0x0f, " FROM_##one(keys, far) ", %%ymm" #x ", %%ymm" #x)
+#define HALVES_1(keys, one, another, x) \
+    DO("vbroadcastf128 16" FROM_##one(keys, far) ", %%ymm" #x) \
+    DO("vblendps $0xf0, " FROM_##another(keys, far) ", %%ymm" #x ", %%ymm" #x)
+#define PAIRS_LOW(x, y, to) DO("vunpcklpd %%ymm" #y ", %%ymm" #x ", %%ymm" #to)
+#define PAIRS_HIGH(x, y, to) DO("vunpckhpd %%ymm" #y ", %%ymm" #x ", %%ymm" #to)
+
+/* Eight keys: their elements 0 and 1 in registers 12 and 14, elements 2 and 3 in 13 and 15. */
+#define TURN(keys, quad) \
+    HALVES_##quad(keys, 0, 2, 8) HALVES_##quad(keys, 1, 3, 9) PAIRS_LOW(8, 9, 12) PAIRS_HIGH(8, 9, 13) \
+    HALVES_##quad(keys, 4, 6, 10) HALVES_##quad(keys, 5, 7, 11) PAIRS_LOW(10, 11, 14) PAIRS_HIGH(10, 11, 15)
+
+/* Two elements of query r times those of eight keys. */
+#define TIMES(quad, two, r, x, s0, s1) \
+    DO("vbroadcastsd 64*" #quad "+16*" #r "+8*" #two "(%[q]), %%ymm" #x) TIMES_##two(x, s0, s1)
+#define TIMES_0(x, s0, s1) FMA(12, x, s0) FMA(14, x, s1)
+#define TIMES_1(x, s0, s1) FMA(13, x, s0) FMA(15, x, s1)
+
+/* Four elements of all keys and queries. Lines are fetched as many as are read, two before each turn. */
+#define QUAD_1(quad, F) \
+    F TURN(a, quad) TIMES(quad, 0, 0, 8, 0, 1) TIMES(quad, 1, 0, 9, 0, 1) \
+    F TURN(b, quad) TIMES(quad, 0, 0, 8, 2, 3) TIMES(quad, 1, 0, 9, 2, 3)
+#define QUAD_2(quad, F) \
+    F TURN(a, quad) TIMES(quad, 0, 0, 8, 0, 1) TIMES(quad, 0, 1, 9, 4, 5) \
+                    TIMES(quad, 1, 0, 10, 0, 1) TIMES(quad, 1, 1, 11, 4, 5) \
+    F TURN(b, quad) TIMES(quad, 0, 0, 8, 2, 3) TIMES(quad, 0, 1, 9, 6, 7) \
+                    TIMES(quad, 1, 0, 10, 2, 3) TIMES(quad, 1, 1, 11, 6, 7)
+#define QUAD_3(quad, F) \
+    F TURN(a, quad) TIMES(quad, 0, 0, 8, 0, 1) TIMES(quad, 0, 1, 9, 2, 3) TIMES(quad, 0, 2, 10, 4, 5) \
+                    TIMES(quad, 1, 0, 11, 0, 1) TIMES(quad, 1, 1, 8, 2, 3) TIMES(quad, 1, 2, 9, 4, 5)
+#define QUAD_4(quad, F) \
+    F TURN(a, quad) TIMES(quad, 0, 0, 8, 0, 1) TIMES(quad, 0, 1, 9, 2, 3) TIMES(quad, 0, 2, 10, 4, 5) TIMES(quad, 0, 3, 11, 6, 7) \
+                    TIMES(quad, 1, 0, 8, 0, 1) TIMES(quad, 1, 1, 9, 2, 3) TIMES(quad, 1, 2, 10, 4, 5) TIMES(quad, 1, 3, 11, 6, 7)
+
+/* The even chains of eight keys, then the odd ones, joined to what the pieces before have put, if there are any. Keys 2, 3
+ * and 4, 5 change places on the way. */
+#define SWAP(from, to) DO("vpermpd $0xd8, " from ", %%ymm" #to)
+#define EVEN(x, y, to) DO("vshufps $0x88, %%ymm" #y ", %%ymm" #x ", %%ymm" #to)
+#define ODD(x, y, to) DO("vshufps $0xdd, %%ymm" #y ", %%ymm" #x ", %%ymm" #to)
+#define PLUS(x, to) DO("vaddps %%ymm" #x ", %%ymm" #to ", %%ymm" #to)
+#define PUT_EIGHT(at, s0, s1) \
+    EVEN(s0, s1, 8) ODD(s0, s1, 9) PLUS(9, 8) SWAP("%%ymm8", 8) STORE(at "(%[c])", 8)
+#define JOIN_EIGHT(at, s0, s1) \
+    SWAP(at "(%[c])", 10) EVEN(s0, s1, 8) ODD(s0, s1, 9) PLUS(8, 10) PLUS(9, 10) SWAP("%%ymm10", 10) STORE(at "(%[c])", 10)
+#define EACH_EIGHT_1(DO_IT) DO_IT("0", 0, 1) DO_IT("32", 2, 3)
+#define EACH_EIGHT_2(DO_IT) EACH_EIGHT_1(DO_IT) DO_IT("512", 4, 5) DO_IT("512+32", 6, 7)
+#define EACH_EIGHT_3(DO_IT) DO_IT("0", 0, 1) DO_IT("512", 2, 3) DO_IT("1024", 4, 5)
+#define EACH_EIGHT_4(DO_IT) EACH_EIGHT_3(DO_IT) DO_IT("1536", 6, 7)
+
+/* A piece of all scores, eight elements at a time. */
+#define ON_BY_8 DO("add $32, %[a]") DO("add $32, %[b]") DO("add $128, %[q]")
+#define FEW_PIECE(queries, E) \
+    __asm__ volatile(ZEROS_8 DO("cmpq $0, %[fetches]") DO("jne 4f") \
+        LOOP("3", QUAD_##queries(0, ) QUAD_##queries(1, ) ON_BY_8) DO("jmp 5f") \
+        LOOP("4", QUAD_##queries(0, FETCH) QUAD_##queries(1, FETCH) ON_BY_8) "5:\n\t" \
+        EACH_EIGHT_##queries(E) \
+        : [a] "+r"(a), [b] "+r"(b), [q] "+r"(q), [ahead] "+r"(ahead), [n] "+r"(n) \
+        : [far] "r"(far), [far3] "r"(3 * far), [far5] "r"(5 * far), [far7] "r"(7 * far), [c] "r"(c), \
+          [twin] "r"(f->fetch->twin), [fetches] "m"(fetches) \
+        : CLOBBERS)
+
+#define FEW_SCORES(queries, keys) \
+    static void few_by_hand_##queries(const few *f) { \
+        const int64_t far = f->key_step; \
+        for (int64_t i = 0; i < f->times; i++) { \
+            float *c = f->c + i * keys; \
+            int64_t end; \
+            for (int64_t first = 0; first < f->d; first = end) { \
+                const char *a = f->key + i * keys * far + first * 4, *b = a + 8 * far, *ahead = f->fetch->p; \
+                const float *q = f->quads + first * FEW; \
+                const int64_t fetches = f->fetch->left > 0; \
+                end = rdk_piece_end(first, f->d); \
+                int64_t n = (end - first) / 8; \
+                if (first == 0) \
+                    FEW_PIECE(queries, PUT_EIGHT); \
+                else \
+                    FEW_PIECE(queries, JOIN_EIGHT); \
+                stream_fetched(f->fetch, ahead); \
+            } \
+        } \
+    }
+
+FEW_SCORES(1, 16)
+FEW_SCORES(2, 16)
+FEW_SCORES(3, 8)
+FEW_SCORES(4, 8)
+
 /* Names that others may want. */
 #undef DO
 #undef SPLAT
@@ -338,6 +431,9 @@ static tile_function *const VALUES_BY_HAND[TILE_ROWS + 1][TILE_VECTORS + 1] = {
     [6] = {[2] = tile_values_6x2},
 };
 
+static few_function *const FEW_BY_HAND[FEW + 1] = {NULL, few_by_hand_1, few_by_hand_2,
+                                                   few_by_hand_3, few_by_hand_4};
+
 typedef void beside_function(const tile *t, int64_t n);
 static beside_function *const VALUES_BY_QUERY_BY_HAND[TILE_ROWS + 1][TILE_VECTORS + 1] = {
     [1] = {[8] = tile_by_query_1x8},
@@ -361,6 +457,12 @@ RDK_INLINE tile_function *by_hand(const tile *t, int rows, int vectors) {
     if (t->a_row == 4 && t->chains == 1)
         return VALUES_BY_HAND[rows][vectors];
     return NULL;
+}
+
+/* The function for the scores of very few queries, or NULL. */
+RDK_INLINE few_function *few_by_hand(const few *f, int queries) {
+    bool is_simple = f->chains == 2 && f->d % 8 == 0 && (f->fetch->left <= 0 || f->fetch->gap == 0);
+    return is_simple ? FEW_BY_HAND[queries] : NULL;
 }
 
 /* Several tiles side by side, if there is a function for them; moves on. */

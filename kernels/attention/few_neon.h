@@ -157,8 +157,7 @@ static void few_of_2(const few *f) {
 
 static void run_few(const few *f, int queries) {
     static few_function *const FEW_OF[] = {few_of_1, few_of_2};
-    (void)queries;
-    FEW_OF[f->chains - 1](f);
+    few_in_turn(f, few_keys(queries, f->chains), FEW_OF[f->chains - 1]);
 }
 #undef FEW_CLEAR
 

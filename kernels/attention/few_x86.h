@@ -228,10 +228,10 @@ FEW_FUNCTION(3, 1, 2)
 FEW_FUNCTION(4, 1, 2)
 #undef FEW_FUNCTION
 
-static void run_few(const few *f, int queries) {
+static void run_few_in_c(const few *f, int queries) {
     static few_function *const FEW_OF[][FEW + 1] = {{NULL, few_1_1, few_2_1, few_3_1, few_4_1},
                                                     {NULL, few_1_2, few_2_2, few_3_2, few_4_2}};
-    FEW_OF[f->chains - 1][queries](f);
+    few_in_turn(f, few_keys(queries, f->chains), FEW_OF[f->chains - 1][queries]);
 }
 
 #endif

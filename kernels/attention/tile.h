@@ -114,6 +114,7 @@ typedef void tile_function(const tile *t);
 typedef struct few {
     const char *key;
     int64_t key_step;   /* bytes */
+    int64_t times;      /* so many keys so many times */
     const float *q;     /* side by side, as wide as the group */
     const float *quads; /* by four elements, FEW queries each */
     int64_t d, chains;
@@ -122,5 +123,12 @@ typedef struct few {
 } few;
 
 typedef void few_function(const few *f);
+
+/* All times with a function for `keys` keys that does one. */
+RDK_INLINE void few_in_turn(const few *f, int64_t keys, few_function *run) {
+    few one = *f;
+    for (int64_t i = 0; i < f->times; i++, one.key += keys * one.key_step, one.c += keys)
+        run(&one);
+}
 
 #endif

@@ -120,12 +120,21 @@ static tile_function *const TILES[TILE_ROWS + 1][TILE_VECTORS + 1] = {
 #include "kernels/attention/by_hand_avx2.h"
 #else
 #define by_hand(t, rows, vectors) NULL
+#define few_by_hand(f, queries) NULL
 #define run_beside(t, rows, vectors, n) false
 #endif
 
 RDK_INLINE void run_tile(const tile *t, int rows, int vectors) {
     tile_function *f = by_hand(t, rows, vectors);
     (f ? f : TILES[rows][vectors])(t);
+}
+
+RDK_INLINE void run_few(const few *f, int queries) {
+    few_function *run = few_by_hand(f, queries);
+    if (run)
+        run(f);
+    else
+        run_few_in_c(f, queries);
 }
 
 /* Transposes eight rows of eight in registers. */

@@ -133,6 +133,8 @@ RDK_INLINE void run_tile(const tile *t, int rows, int vectors) {
     TILES[rows][vectors](t);
 }
 
+#define run_few run_few_in_c
+
 /* Transposes sixteen rows of sixteen in registers: pairs, fours, eights, halves. */
 RDK_INLINE void transpose_16x16(__m512 m[16]) {
     __m512 p[16];
