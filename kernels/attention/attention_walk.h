@@ -39,6 +39,7 @@ typedef struct walk {
     int64_t group;  /* query heads of one key/value head */
     int64_t width;  /* floats of a row's sums */
     int64_t chains; /* of a score */
+    bool twins;     /* rows of keys and of values are alike */
     int64_t max_rows;
     float *q;      /* group by group, [d_qk][width of the group] */
     float *o;      /* sums of the open chunk, row by row */
@@ -113,7 +114,7 @@ static stream halves_of(const char *rows, int64_t d, int64_t row_stride, int64_t
 
 static ahead ahead_of(const walk *w, place p) {
     const rdk_attention_desc *d = w->d;
-    if (d->k.row_stride == d->v.row_stride && d->d_qk == d->d_v) {
+    if (w->twins) {
         stream both = stream_of(p.k, (int64_t)((uintptr_t)p.v - (uintptr_t)p.k), d->d_qk * 4,
                                 d->k.row_stride * 4, p.count);
         return (ahead){.keys = both, .together = true};
@@ -174,16 +175,20 @@ static float *quads_of(const walk *w, const group *g) {
 }
 
 static void enter_quads(const walk *w, const group *g) {
-    int64_t d = w->d->d_qk;
+    const int64_t d = w->d->d_qk;
+    const float scale = w->scale;
     for (int i = 0; i < g->count; i++) {
         const rdk_row *r = &w->rows[g->first + i];
         const char *q = rdk_const_view_row(&w->d->q, r->batch, r->head, r->query);
         float *to = quads_of(w, g) + 4 * i;
         for (int64_t c = 0; c < d; c += 4, to += 4 * FEW) {
             float four[4] = {0};
-            memcpy(four, q + c * 4, c + 4 <= d ? sizeof four : (size_t)(d - c) * sizeof *four);
+            if (c + 4 <= d)
+                memcpy(four, q + c * 4, sizeof four);
+            else
+                memcpy(four, q + c * 4, (size_t)(d - c) * sizeof *four);
             for (int k = 0; k < 4; k++)
-                to[k] = four[k] * w->scale;
+                to[k] = four[k] * scale;
         }
     }
 }
@@ -335,13 +340,13 @@ static void largest_by_query(const block *b, const group *g, float *max, f32x16 
         max[i] = 0;
         if (i < g->count) {
             const float *s = score_at(g, 0, i);
-            f32x16 most = f32x16_load(s + first_lane(b));
-            *sum = f32x16_add(*sum, most);
+            f32x16 most = f32x16_load(s + first_lane(b)), all = most;
             for (int lane = first_lane(b) + RDK_LANES; lane < end_lane(g); lane += RDK_LANES) {
                 most = f32x16_max(most, f32x16_load(s + lane));
-                *sum = f32x16_add(*sum, f32x16_load(s + lane));
+                all = f32x16_add(all, f32x16_load(s + lane));
             }
             max[i] = f32x16_max_lanes(most);
+            *sum = f32x16_add(*sum, all);
         }
         max[g->width + i] = max[2 * g->width + i] = max[i];
     }
@@ -367,13 +372,15 @@ static void find_references(const walk *w, const block *b, group *g) {
 
 /* ---- Phase 3: weights ----------------------------------------------------------------------------------- */
 
-/* Turns n vectors of scores, `step` floats apart, into weights. */
-RDK_INLINE void weigh(float *s, int64_t step, f32x16 magic, int n) {
+/* Turns n vectors of scores, `step` floats apart, into weights; returns the sum of `sum` and them, in order. */
+RDK_INLINE f32x16 weigh(float *s, int64_t step, f32x16 magic, int n, f32x16 sum) {
     f32x16 x[F32X16_IN_FLIGHT], u[F32X16_IN_FLIGHT], f[F32X16_IN_FLIGHT];
     EACH x[v] = f32x16_load(s + v * step);
     rdk_split_log2(magic, x, u, f, n);
     rdk_weights(u, f, x, n);
     EACH f32x16_store(s + v * step, x[v]);
+    EACH sum = f32x16_add(sum, x[v]);
+    return sum;
 }
 
 /* All scores of a block relative to M, column by column of 16: even lanes of some rows, odd lanes of others. */
@@ -384,7 +391,7 @@ static void weigh_block(const block *b, const group *g, const float *M) {
         f32x16 magic = f32x16_sub(f32x16_set1(RDK_MAGIC), f32x16_load(M + i));
         float *s = score_at(g, from, i);
         for (int lane = from; lane < to; lane += 2 * F32X16_IN_FLIGHT, s += F32X16_IN_FLIGHT * step)
-            weigh(s, step, magic, F32X16_IN_FLIGHT);
+            weigh(s, step, magic, F32X16_IN_FLIGHT, f32x16_set1(0));
     }
 }
 
@@ -436,15 +443,12 @@ static void weigh_queries(const walk *w, const block *b, const group *g) {
     for (int i = 0; i < g->count; i++) {
         f32x16 magic = f32x16_set1(RDK_MAGIC - w->M[2 * g->first + i]);
         float *s = score_at(g, 0, i);
+        f32x16 sum = f32x16_set1(0);
         int lane = first_lane(b), to = end_lane(g);
         for (; lane + AT_ONCE <= to; lane += AT_ONCE)
-            weigh(s + lane, RDK_LANES, magic, F32X16_IN_FLIGHT);
+            sum = weigh(s + lane, RDK_LANES, magic, F32X16_IN_FLIGHT, sum);
         for (; lane < to; lane += RDK_LANES)
-            weigh(s + lane, RDK_LANES, magic, 1);
-        lane = first_lane(b);
-        f32x16 sum = f32x16_load(s + lane);
-        while ((lane += RDK_LANES) < to)
-            sum = f32x16_add(sum, f32x16_load(s + lane));
+            sum = weigh(s + lane, RDK_LANES, magic, 1, sum);
         double *l = w->l + g->first + i;
         *l = *l * g->shrink[i] + rdk_fold_lanes(sum);
     }
@@ -886,31 +890,34 @@ typedef struct work {
     group g;
 } work;
 
-/* A few rows of keys or values, none if `count` is 0. */
+/* Rows of keys or values, none if `count` is 0. */
 typedef struct panel {
     const char *at;
     int64_t count;
 } panel;
 
-/* Lanes `lane` and on of a block, as many as are worked on at once. */
-static panel keys_from(const walk *w, const work *k, int lane, int64_t most) {
-    return (panel){key_at(w, k->u, k->b.base + lane), least(most, k->g.hi - lane)};
+static panel keys_from(const walk *w, const work *k, int lane) {
+    return (panel){key_at(w, k->u, k->b.base + lane), k->g.hi - lane};
 }
 
-static panel values_from(const walk *w, const work *k, int lane, int64_t most) {
-    return (panel){value_at(w, k->u, k->b.base + lane), least(most, k->g.hi - lane)};
+static panel values_from(const walk *w, const work *k, int lane) {
+    return (panel){value_at(w, k->u, k->b.base + lane), k->g.hi - lane};
 }
 
-/* What to fetch beside keys and beside values: of both panels the first half and the second, or each on its own. */
-static ahead ahead_of_panels(const walk *w, panel keys, panel values) {
+/* What to fetch: both together, as far as both go; or each on its own, `most` rows at most. */
+RDK_INLINE void look_ahead(const walk *w, panel keys, panel values, int64_t most, ahead *next) {
     const rdk_attention_desc *d = w->d;
-    int64_t half = least(keys.count, values.count) / 2, step = d->k.row_stride * 4;
+    int64_t both = least(keys.count, values.count);
     int64_t twin = (int64_t)((uintptr_t)values.at - (uintptr_t)keys.at);
-    if (half > 0 && d->k.row_stride == d->v.row_stride && d->d_qk == d->d_v)
-        return (ahead){.keys = stream_of(keys.at, twin, d->d_qk * 4, step, half),
-                       .values = stream_of(keys.at + half * step, twin, d->d_qk * 4, step, half)};
-    return (ahead){.keys = halves_of(keys.at, d->d_qk, d->k.row_stride, keys.count),
-                   .values = halves_of(values.at, d->d_v, d->v.row_stride, values.count)};
+    next->together = both > 0 && w->twins;
+    if (next->together) {
+        next->keys = stream_of(keys.at, twin, d->d_qk * 4, d->k.row_stride * 4, both);
+        return;
+    }
+    keys.count = least(keys.count, most);
+    values.count = least(values.count, most);
+    next->keys = halves_of(keys.at, d->d_qk, d->k.row_stride, keys.count);
+    next->values = halves_of(values.at, d->d_v, d->v.row_stride, values.count);
 }
 
 /* Keys that lie so far apart that a cache's sets hold too few of them, brought together. There is room where
@@ -933,23 +940,25 @@ RDK_INLINE void begin_few(const walk *w, const group *g, few *f) {
     f->chains = w->chains;
 }
 
-/* The scores of very few queries, by query: lanes `lane` ... end - 1, by `keys` at a time, with what f knows of all lanes. The
- * last keys may come twice in part. */
-static void score_few(const walk *w, const work *k, int lane, int end, int keys, few *f) {
+/* The scores of very few queries, by query: lanes `lane` ... end - 1, `times` times `keys` of them as long as there are so many, with
+ * what f knows of all lanes. The last keys may come twice in part. */
+static void score_few(const walk *w, const work *k, int lane, int end, int keys, int times,
+                      few *f) {
     const group *g = &k->g;
-    while (lane < end) {
-        int first = (int)least(lane, g->hi - keys);
+    bool far_apart = w->d->k.row_stride * 4 >= FAR_APART;
+    for (int first; lane < end; lane += keys * times) {
+        first = lane;
+        if (far_apart || lane + keys * times > end) {
+            first = (int)least(lane, g->hi - keys);
+            times = 1;
+        }
         f->key = key_at(w, k->u, k->b.base + first);
         f->key_step = w->d->k.row_stride * 4;
-        f->times = 1;
-        if (f->key_step >= FAR_APART)
-            gather_keys(w, f, keys);
-        else
-            while (lane + (f->times + 1) * keys <= end)
-                f->times++;
+        f->times = times;
         f->c = score_at(g, first, 0);
+        if (far_apart)
+            gather_keys(w, f, keys);
         run_few(f, g->count);
-        lane += (int)f->times * keys;
     }
 }
 
@@ -977,7 +986,7 @@ static void add_few_values(const walk *w, const work *k, int lane, int end, tile
 static void score_beside_values(const walk *w, work *now, const work *before, panel after) {
     int queries = now ? now->g.count : before->g.count;
     int least_keys = few_keys(queries, w->chains);
-    int at_once = FEW_PANEL > least_keys ? FEW_PANEL : least_keys;
+    int at_once = FEW_PANEL > least_keys ? FEW_PANEL : least_keys, times = at_once / least_keys;
     int key = now ? now->b.lo : 0, keys_end = now ? now->g.hi : 0;
     int value = before ? before->b.lo : 0, values_end = before ? before->g.hi : 0;
     if (now && keys_end - key < least_keys) {
@@ -989,29 +998,32 @@ static void score_beside_values(const walk *w, work *now, const work *before, pa
     }
     few f;
     tile t;
+    ahead next;
+    next.together = false;
     if (now)
         begin_few(w, &now->g, &f);
     if (before)
         begin_values(w, &before->g, &(strip){.step = w->d->v.row_stride * 4}, &t);
-    while (key < keys_end || value < values_end) {
-        panel keys = {.count = 0}, values = {.count = 0};
-        if (key + at_once < keys_end)
-            keys = keys_from(w, now, key + at_once, at_once);
-        else if (value + at_once >= values_end)
-            keys = (panel){after.at, least(after.count, at_once)};
-        if (value + at_once < values_end)
-            values = values_from(w, before, value + at_once, at_once);
-        else if (key + at_once >= keys_end && now)
-            values = values_from(w, now, now->b.lo, at_once);
-        ahead next = ahead_of_panels(w, keys, values);
+    for (; key < keys_end || value < values_end; key += at_once, value += at_once) {
+        bool more_keys = key + at_once < keys_end, more_values = value + at_once < values_end;
+        if (!next.together || next.keys.left <= 0 || !more_keys || !more_values) {
+            panel keys = {.count = 0}, values = {.count = 0};
+            if (more_keys)
+                keys = keys_from(w, now, key + at_once);
+            else if (!more_values)
+                keys = after;
+            if (more_values)
+                values = values_from(w, before, value + at_once);
+            else if (!more_keys && now)
+                values = values_from(w, now, now->b.lo);
+            look_ahead(w, keys, values, at_once, &next);
+        }
         f.fetch = &next.keys;
-        t.fetch = &next.values;
+        t.fetch = next.together ? &next.keys : &next.values;
         if (key < keys_end)
-            score_few(w, now, key, (int)least(key + at_once, keys_end), least_keys, &f);
+            score_few(w, now, key, (int)least(key + at_once, keys_end), least_keys, times, &f);
         if (value < values_end)
             add_few_values(w, before, value, (int)least(value + at_once, values_end), &t);
-        key += at_once;
-        value += at_once;
     }
 }
 
@@ -1126,6 +1138,7 @@ static walk begin(const rdk_attention_desc *d) {
     walk w = {.d = d, .scale = rdk_attention_scale(d), .group = d->q_heads / d->kv_heads};
     w.width = rdk_whole_lanes(d->d_v);
     w.chains = rdk_chains(d->d_qk);
+    w.twins = d->k.row_stride == d->v.row_stride && d->d_qk == d->d_v;
     w.max_rows = s.rows;
     w.q = (float *)(void *)take(&free, (size_t)s.q * 4);
     w.o = (float *)(void *)take(&free, (size_t)s.o * 4);
