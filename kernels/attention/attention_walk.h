@@ -169,7 +169,7 @@ static float *queries_of(const walk *w, const group *g) {
     return w->q + g->first * rdk_whole_fours(w->d->d_qk);
 }
 
-/* The same once more, for very few queries: [four elements][FEW][4]. */
+/* Those of very few queries by four elements: [four elements][FEW][4]. */
 static float *quads_of(const walk *w, const group *g) {
     return queries_of(w, g) + g->width * rdk_whole_fours(w->d->d_qk);
 }
@@ -733,6 +733,11 @@ static void weigh_scores(const walk *w, const block *b, group *g) {
     (by_query(g) ? weigh_queries : weigh_group)(w, b, g);
 }
 
+/* Whether queries lie by four elements, side by side only where tiles are to read them. */
+static bool wants_quads(const unit *u) {
+    return FEW_QUADS && u->count <= FEW;
+}
+
 /* A group's rows come and go while their queries and sums are in the caches: turned before their first block, written
  * after their last. */
 static bool come_to(const walk *w, const unit *u, const block *b, group *g) {
@@ -740,9 +745,10 @@ static bool come_to(const walk *w, const unit *u, const block *b, group *g) {
     if (g->hi <= b->lo)
         return false;
     if (b->base + b->lo == 0) {
-        enter_queries(w, g, u->first + u->count);
-        if (FEW_QUADS && u->count <= FEW)
+        if (wants_quads(u))
             enter_quads(w, g);
+        else
+            enter_queries(w, g, u->first + u->count);
     }
     return true;
 }
@@ -866,9 +872,15 @@ static void write_unseeing(const walk *w, const unit *u) {
 
 static void write_all_weights(const walk *w, const unit *units, int count) {
     int64_t end = w->d->key_pos0 + most_visible(w, &units[0]), position = w->d->key_pos0;
-    for (int i = 0; i < count; i++)
+    for (int i = 0; i < count; i++) {
+        if (wants_quads(&units[i])) {
+            group g;
+            find_group(w, &units[i], 0, 1, &g);
+            enter_queries(w, &g, g.first + g.count);
+        }
         for (int64_t r = 0; r < units[i].count; r++)
             write_other_weights(w, &w->rows[units[i].first + r]);
+    }
     while (position < end) {
         block b = block_at(w, position, end);
         for (int i = 0; i < count; i++)
@@ -990,6 +1002,8 @@ static void score_beside_values(const walk *w, work *now, const work *before, pa
     int key = now ? now->b.lo : 0, keys_end = now ? now->g.hi : 0;
     int value = before ? before->b.lo : 0, values_end = before ? before->g.hi : 0;
     if (now && keys_end - key < least_keys) {
+        if (wants_quads(now->u))
+            enter_queries(w, &now->g, now->g.first + now->g.count);
         score_group(w, now->u, &now->b, &now->g, &(stream){.left = 0});
         key = keys_end;
     } else if (now) {
