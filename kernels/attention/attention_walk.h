@@ -916,22 +916,6 @@ static panel values_from(const walk *w, const work *k, int lane) {
     return (panel){value_at(w, k->u, k->b.base + lane), k->g.hi - lane};
 }
 
-/* What to fetch: both together, as far as both go; or each on its own, `most` rows at most. */
-RDK_INLINE void look_ahead(const walk *w, panel keys, panel values, int64_t most, ahead *next) {
-    const rdk_attention_desc *d = w->d;
-    int64_t both = least(keys.count, values.count);
-    int64_t twin = (int64_t)((uintptr_t)values.at - (uintptr_t)keys.at);
-    next->together = both > 0 && w->twins;
-    if (next->together) {
-        next->keys = stream_of(keys.at, twin, d->d_qk * 4, d->k.row_stride * 4, both);
-        return;
-    }
-    keys.count = least(keys.count, most);
-    values.count = least(values.count, most);
-    next->keys = halves_of(keys.at, d->d_qk, d->k.row_stride, keys.count);
-    next->values = halves_of(values.at, d->d_v, d->v.row_stride, values.count);
-}
-
 /* Keys that lie so far apart that a cache's sets hold too few of them, brought together. There is room where
  * packed values would be, since very few queries pack none. */
 static void gather_keys(const walk *w, few *f, int count) {
@@ -994,21 +978,75 @@ static void add_few_values(const walk *w, const work *k, int lane, int end, tile
     }
 }
 
+/* Keys and values that are alike, as one stream. */
+static stream stream_of_both(const walk *w, const char *keys, const char *values, int64_t rows) {
+    return stream_of(keys, (int64_t)((uintptr_t)values - (uintptr_t)keys), w->d->d_qk * 4,
+                     w->d->k.row_stride * 4, rows);
+}
+
+/* The scores of `now` and the values of `before`, some at once; either may be NULL. */
+typedef struct beside {
+    work *now;
+    const work *before;
+    int key, keys_end, value, values_end; /* lanes that are still to come */
+    int at_once;
+    panel after; /* the first keys of what comes then */
+} beside;
+
+static bool has_more_keys(const beside *s) {
+    return s->key + s->at_once < s->keys_end;
+}
+
+static bool has_more_values(const beside *s) {
+    return s->value + s->at_once < s->values_end;
+}
+
+/* What to fetch beside the next panels of both: keys one panel ahead, values half a panel, so that less of them waits in
+ * L1. In the middle of a block they are one stream. */
+static void look_ahead(const walk *w, const beside *s, ahead *next) {
+    const int half = s->at_once / 2;
+    const int64_t k_step = w->d->k.row_stride * 4;
+    panel keys = {.count = 0}, values = {.count = 0};
+    if (has_more_keys(s))
+        keys = keys_from(w, s->now, s->key + s->at_once);
+    else if (!has_more_values(s))
+        keys = s->after;
+    if (has_more_values(s))
+        values = values_from(w, s->before, s->value + half);
+    else if (!has_more_keys(s) && s->now)
+        values = values_from(w, s->now, s->now->b.lo);
+    next->together = w->twins && has_more_keys(s) && has_more_values(s);
+    int64_t both = least(keys.count, values.count);
+    if (next->together) {
+        next->keys = stream_of_both(w, keys.at, values.at, both);
+    } else if (w->twins && s->before && both > 0) {
+        int last = s->values_end - half > s->before->b.lo ? s->values_end - half : s->before->b.lo;
+        const char *still = value_at(w, s->before->u, s->before->b.base + last);
+        next->keys = stream_of_both(w, keys.at, still, least(both, half));
+        next->values =
+            stream_of_both(w, keys.at + half * k_step, values.at, least(both - half, half));
+    } else {
+        next->keys =
+            halves_of(keys.at, w->d->d_qk, w->d->k.row_stride, least(keys.count, s->at_once));
+        next->values =
+            halves_of(values.at, w->d->d_v, w->d->v.row_stride, least(values.count, s->at_once));
+    }
+}
+
 /* The scores of `now` beside the values of `before`; either may be NULL. `after` are the first keys of what comes then. */
 static void score_beside_values(const walk *w, work *now, const work *before, panel after) {
-    int queries = now ? now->g.count : before->g.count;
-    int least_keys = few_keys(queries, w->chains);
-    int at_once = FEW_PANEL > least_keys ? FEW_PANEL : least_keys, times = at_once / least_keys;
-    int key = now ? now->b.lo : 0, keys_end = now ? now->g.hi : 0;
-    int value = before ? before->b.lo : 0, values_end = before ? before->g.hi : 0;
-    if (now && keys_end - key < least_keys) {
+    int keys = few_keys(now ? now->g.count : before->g.count, w->chains);
+    beside s = {.now = now, .before = before, .after = after};
+    s.at_once = FEW_PANEL > keys ? FEW_PANEL : keys;
+    if (now && now->g.hi - now->b.lo < keys) {
         if (wants_quads(now->u))
             enter_queries(w, &now->g, now->g.first + now->g.count);
         score_group(w, now->u, &now->b, &now->g, &(stream){.left = 0});
-        key = keys_end;
     } else if (now) {
         now->g.lane_step = 1;
         now->g.row_step = RDK_BLOCK;
+        s.key = now->b.lo;
+        s.keys_end = now->g.hi;
     }
     few f;
     tile t;
@@ -1016,28 +1054,21 @@ static void score_beside_values(const walk *w, work *now, const work *before, pa
     next.together = false;
     if (now)
         begin_few(w, &now->g, &f);
-    if (before)
+    if (before) {
         begin_values(w, &before->g, &(strip){.step = w->d->v.row_stride * 4}, &t);
-    for (; key < keys_end || value < values_end; key += at_once, value += at_once) {
-        bool more_keys = key + at_once < keys_end, more_values = value + at_once < values_end;
-        if (!next.together || next.keys.left <= 0 || !more_keys || !more_values) {
-            panel keys = {.count = 0}, values = {.count = 0};
-            if (more_keys)
-                keys = keys_from(w, now, key + at_once);
-            else if (!more_values)
-                keys = after;
-            if (more_values)
-                values = values_from(w, before, value + at_once);
-            else if (!more_keys && now)
-                values = values_from(w, now, now->b.lo);
-            look_ahead(w, keys, values, at_once, &next);
-        }
+        s.value = before->b.lo;
+        s.values_end = before->g.hi;
+    }
+    int times = s.at_once / keys;
+    for (; s.key < s.keys_end || s.value < s.values_end; s.key += s.at_once, s.value += s.at_once) {
+        if (!next.together || next.keys.left <= 0 || !has_more_keys(&s) || !has_more_values(&s))
+            look_ahead(w, &s, &next);
         f.fetch = &next.keys;
         t.fetch = next.together ? &next.keys : &next.values;
-        if (key < keys_end)
-            score_few(w, now, key, (int)least(key + at_once, keys_end), least_keys, times, &f);
-        if (value < values_end)
-            add_few_values(w, before, value, (int)least(value + at_once, values_end), &t);
+        if (s.key < s.keys_end)
+            score_few(w, now, s.key, (int)least(s.key + s.at_once, s.keys_end), keys, times, &f);
+        if (s.value < s.values_end)
+            add_few_values(w, before, s.value, (int)least(s.value + s.at_once, s.values_end), &t);
     }
 }
 
