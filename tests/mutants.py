@@ -120,7 +120,7 @@ ATTENTION = [
         (BY_HAND, "PLUS(8, 10) PLUS(9, 10)", "PLUS(9, 10) PLUS(8, 10)"),
         (FEW_NEON, "few_ones(&odd, f, key, c + 1, 2, end);", "few_ones(&even, f, key, c + 1, 2, end);")]),
     ("few_groups_of_keys_all_alike", "vector", [
-        (BY_HAND, "f->key + i * keys * far", "f->key"),
+        (BY_HAND, "keys_on = keys * far - bytes", "keys_on = -bytes"),
         (TILE_H, "one.key += keys * one.key_step", "one.key += 0")]),
     ("edge_tile_one_row_short", "vector", [
         (WALK, "run_tile(t, keys, vectors);", "run_tile(t, times == 1 && keys > 1 ? keys - 1 : keys, vectors);")]),

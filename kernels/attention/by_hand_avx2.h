@@ -360,36 +360,37 @@ VALUES_BY_QUERY(4x2, 2)
 #define EACH_EIGHT_3(DO_IT) DO_IT("0", 0, 1) DO_IT("512", 2, 3) DO_IT("1024", 4, 5)
 #define EACH_EIGHT_4(DO_IT) EACH_EIGHT_3(DO_IT) DO_IT("1536", 6, 7)
 
-/* A piece of all scores, eight elements at a time. */
+/* A piece of all scores, eight elements at a time; for so many keys, so many times. */
 #define ON_BY_8 DO("add $32, %[a]") DO("add $32, %[b]") DO("add $128, %[q]")
-#define FEW_PIECE(queries, E) \
-    __asm__ volatile(ZEROS_8 DO("cmpq $0, %[fetches]") DO("jne 4f") \
+#define FEW_PIECE(queries, keys, E) \
+    __asm__ volatile("6:\n\t" ZEROS_8 DO("mov %[eights], %[n]") DO("cmpq $0, %[fetches]") DO("jne 4f") \
         LOOP("3", QUAD_##queries(0, ) QUAD_##queries(1, ) ON_BY_8) DO("jmp 5f") \
         LOOP("4", QUAD_##queries(0, FETCH) QUAD_##queries(1, FETCH) ON_BY_8) "5:\n\t" \
         EACH_EIGHT_##queries(E) \
-        : [a] "+r"(a), [b] "+r"(b), [q] "+r"(q), [ahead] "+r"(ahead), [n] "+r"(n) \
-        : [far] "r"(far), [far3] "r"(3 * far), [far5] "r"(5 * far), [far7] "r"(7 * far), [c] "r"(c), \
-          [twin] "r"(f->fetch->twin), [fetches] "m"(fetches) \
+        DO("add %[keys_on], %[a]") DO("add %[keys_on], %[b]") DO("sub %[q_all], %[q]") DO("add $4*" #keys ", %[c]") \
+        DO("decq %[times]") DO("jnz 6b") \
+        : [a] "+r"(a), [b] "+r"(b), [q] "+r"(q), [c] "+r"(c), [ahead] "+r"(ahead), [n] "=&r"(n), [times] "+m"(times) \
+        : [far] "r"(far), [far3] "r"(3 * far), [far5] "r"(5 * far), [far7] "r"(7 * far), [twin] "r"(f->fetch->twin), \
+          [eights] "m"(eights), [fetches] "m"(fetches), [keys_on] "m"(keys_on), [q_all] "m"(q_all) \
         : CLOBBERS)
 
 #define FEW_SCORES(queries, keys) \
     static void few_by_hand_##queries(const few *f) { \
         const int64_t far = f->key_step; \
-        for (int64_t i = 0; i < f->times; i++) { \
-            float *c = f->c + i * keys; \
-            int64_t end; \
-            for (int64_t first = 0; first < f->d; first = end) { \
-                const char *a = f->key + i * keys * far + first * 4, *b = a + 8 * far, *ahead = f->fetch->p; \
-                const float *q = f->quads + first * FEW; \
-                const int64_t fetches = f->fetch->left > 0; \
-                end = rdk_piece_end(first, f->d); \
-                int64_t n = (end - first) / 8; \
-                if (first == 0) \
-                    FEW_PIECE(queries, PUT_EIGHT); \
-                else \
-                    FEW_PIECE(queries, JOIN_EIGHT); \
-                stream_fetched(f->fetch, ahead); \
-            } \
+        int64_t end; \
+        for (int64_t first = 0; first < f->d; first = end) { \
+            end = rdk_piece_end(first, f->d); \
+            const int64_t bytes = (end - first) * 4, eights = bytes / 32, keys_on = keys * far - bytes, q_all = bytes * FEW; \
+            const int64_t fetches = f->fetch->left > 0; \
+            const char *a = f->key + first * 4, *b = a + 8 * far, *ahead = f->fetch->p; \
+            const float *q = f->quads + first * FEW; \
+            float *c = f->c; \
+            int64_t n, times = f->times; \
+            if (first == 0) \
+                FEW_PIECE(queries, keys, PUT_EIGHT); \
+            else \
+                FEW_PIECE(queries, keys, JOIN_EIGHT); \
+            stream_fetched(f->fetch, ahead); \
         } \
     }
 
