@@ -119,6 +119,9 @@ ATTENTION = [
     ("few_pieces_joined_in_another_order_by_hand", "vector", [
         (BY_HAND, "PLUS(8, 10) PLUS(9, 10)", "PLUS(9, 10) PLUS(8, 10)"),
         (FEW_NEON, "few_ones(&odd, f, key, c + 1, 2, end);", "few_ones(&even, f, key, c + 1, 2, end);")]),
+    ("few_elements_set_aside_swapped_by_hand", "vector", [
+        (BY_HAND, 'LOAD("%[aside]", 12) LOAD("32+%[aside]", 13)', 'LOAD("32+%[aside]", 12) LOAD("%[aside]", 13)'),
+        (FEW_NEON, "few_ones(&high, f, above, whole, 1, f->d);", "few_ones(&high, f, key, whole, 1, f->d);")]),
     ("few_groups_of_keys_all_alike", "vector", [
         (BY_HAND, "keys_on = keys * far - bytes", "keys_on = -bytes"),
         (TILE_H, "one.key += keys * one.key_step", "one.key += 0")]),

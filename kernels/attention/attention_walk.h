@@ -112,13 +112,16 @@ static stream halves_of(const char *rows, int64_t d, int64_t row_stride, int64_t
     return stream_of(rows, count / 2 * row_stride * 4, d * 4, row_stride * 4, (count + 1) / 2);
 }
 
+/* Keys and values that are alike, as one stream. */
+static stream stream_of_both(const walk *w, const char *keys, const char *values, int64_t rows) {
+    return stream_of(keys, (int64_t)((uintptr_t)values - (uintptr_t)keys), w->d->d_qk * 4,
+                     w->d->k.row_stride * 4, rows);
+}
+
 static ahead ahead_of(const walk *w, place p) {
     const rdk_attention_desc *d = w->d;
-    if (w->twins) {
-        stream both = stream_of(p.k, (int64_t)((uintptr_t)p.v - (uintptr_t)p.k), d->d_qk * 4,
-                                d->k.row_stride * 4, p.count);
-        return (ahead){.keys = both, .together = true};
-    }
+    if (w->twins)
+        return (ahead){.keys = stream_of_both(w, p.k, p.v, p.count), .together = true};
     return (ahead){.keys = halves_of(p.k, d->d_qk, d->k.row_stride, p.count),
                    .values = halves_of(p.v, d->d_v, d->v.row_stride, p.count)};
 }
@@ -936,8 +939,8 @@ RDK_INLINE void begin_few(const walk *w, const group *g, few *f) {
     f->chains = w->chains;
 }
 
-/* The scores of very few queries, by query: lanes `lane` ... end - 1, `times` times `keys` of them as long as there are so many, with
- * what f knows of all lanes. The last keys may come twice in part. */
+/* The scores of very few queries, by query: lanes `lane` ... end - 1, `times` times `keys` of them where there are so many,
+ * with what f knows of all lanes. The last keys may come twice in part. */
 static void score_few(const walk *w, const work *k, int lane, int end, int keys, int times,
                       few *f) {
     const group *g = &k->g;
@@ -976,12 +979,6 @@ static void add_few_values(const walk *w, const work *k, int lane, int end, tile
         add_columns(t, g->count, (int)(w->width - whole));
         t->b_row = t->b_step = step;
     }
-}
-
-/* Keys and values that are alike, as one stream. */
-static stream stream_of_both(const walk *w, const char *keys, const char *values, int64_t rows) {
-    return stream_of(keys, (int64_t)((uintptr_t)values - (uintptr_t)keys), w->d->d_qk * 4,
-                     w->d->k.row_stride * 4, rows);
 }
 
 /* The scores of `now` and the values of `before`, some at once; either may be NULL. */

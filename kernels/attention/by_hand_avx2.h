@@ -306,7 +306,7 @@ VALUES_BY_QUERY(2x4, 4)
 VALUES_BY_QUERY(3x4, 4)
 VALUES_BY_QUERY(4x2, 2)
 
-/* ---- Scores of very few queries: four keys x two chains are a vector, as in few_x86.h --------------------------- */
+/* ---- Scores of very few queries: keys are the lanes of a vector, as in few_x86.h --------------------------------- */
 
 /* Four elements of one key, and of another in the upper half: the first four of eight, and the others. */
 #define HALVES_0(keys, one, another, x) \
@@ -315,89 +315,119 @@ VALUES_BY_QUERY(4x2, 2)
 #define HALVES_1(keys, one, another, x) \
     DO("vbroadcastf128 16" FROM_##one(keys, far) ", %%ymm" #x) \
     DO("vblendps $0xf0, " FROM_##another(keys, far) ", %%ymm" #x ", %%ymm" #x)
+#define ONES_LOW(x, y, to) DO("vunpcklps %%ymm" #y ", %%ymm" #x ", %%ymm" #to)
+#define ONES_HIGH(x, y, to) DO("vunpckhps %%ymm" #y ", %%ymm" #x ", %%ymm" #to)
 #define PAIRS_LOW(x, y, to) DO("vunpcklpd %%ymm" #y ", %%ymm" #x ", %%ymm" #to)
 #define PAIRS_HIGH(x, y, to) DO("vunpckhpd %%ymm" #y ", %%ymm" #x ", %%ymm" #to)
 
-/* Eight keys: their elements 0 and 1 in registers 12 and 14, elements 2 and 3 in 13 and 15. */
-#define TURN(keys, quad) \
-    HALVES_##quad(keys, 0, 2, 8) HALVES_##quad(keys, 1, 3, 9) PAIRS_LOW(8, 9, 12) PAIRS_HIGH(8, 9, 13) \
-    HALVES_##quad(keys, 4, 6, 10) HALVES_##quad(keys, 5, 7, 11) PAIRS_LOW(10, 11, 14) PAIRS_HIGH(10, 11, 15)
+/* Those of a query, spread, times those of some keys in registers k and l. */
+#define TIMES(spread, at, r, x, k, l, s0, s1) \
+    DO(spread " " at "+16*" #r "(%[q]), %%ymm" #x) FMA(k, x, s0) FMA(l, x, s1)
 
-/* Two elements of query r times those of eight keys. */
-#define TIMES(quad, two, r, x, s0, s1) \
-    DO("vbroadcastsd 64*" #quad "+16*" #r "+8*" #two "(%[q]), %%ymm" #x) TIMES_##two(x, s0, s1)
-#define TIMES_0(x, s0, s1) FMA(12, x, s0) FMA(14, x, s1)
-#define TIMES_1(x, s0, s1) FMA(13, x, s0) FMA(15, x, s1)
+/* The same elements of one to four queries, whose sums are every fourth: s0 ... s3 with k, t0 ... t3 with l. */
+#define TIMES_1(spread, at, k, l, s0, t0) TIMES(spread, at, 0, 8, k, l, s0, t0)
+#define TIMES_2(spread, at, k, l, s0, t0, s1, t1) TIMES_1(spread, at, k, l, s0, t0) TIMES(spread, at, 1, 9, k, l, s1, t1)
+#define TIMES_3(spread, at, k, l, s0, t0, s1, t1, s2, t2) \
+    TIMES_2(spread, at, k, l, s0, t0, s1, t1) TIMES(spread, at, 2, 8, k, l, s2, t2)
+#define TIMES_4(spread, at, k, l, s0, t0, s1, t1, s2, t2, s3, t3) \
+    TIMES_3(spread, at, k, l, s0, t0, s1, t1, s2, t2) TIMES(spread, at, 3, 9, k, l, s3, t3)
 
-/* Four elements of all keys and queries. Lines are fetched as many as are read, two before each turn. */
-#define QUAD_1(quad, F) \
-    F TURN(a, quad) TIMES(quad, 0, 0, 8, 0, 1) TIMES(quad, 1, 0, 9, 0, 1) \
-    F TURN(b, quad) TIMES(quad, 0, 0, 8, 2, 3) TIMES(quad, 1, 0, 9, 2, 3)
-#define QUAD_2(quad, F) \
-    F TURN(a, quad) TIMES(quad, 0, 0, 8, 0, 1) TIMES(quad, 0, 1, 9, 4, 5) \
-                    TIMES(quad, 1, 0, 10, 0, 1) TIMES(quad, 1, 1, 11, 4, 5) \
-    F TURN(b, quad) TIMES(quad, 0, 0, 8, 2, 3) TIMES(quad, 0, 1, 9, 6, 7) \
-                    TIMES(quad, 1, 0, 10, 2, 3) TIMES(quad, 1, 1, 11, 6, 7)
-#define QUAD_3(quad, F) \
-    F TURN(a, quad) TIMES(quad, 0, 0, 8, 0, 1) TIMES(quad, 0, 1, 9, 2, 3) TIMES(quad, 0, 2, 10, 4, 5) \
-                    TIMES(quad, 1, 0, 11, 0, 1) TIMES(quad, 1, 1, 8, 2, 3) TIMES(quad, 1, 2, 9, 4, 5)
-#define QUAD_4(quad, F) \
-    F TURN(a, quad) TIMES(quad, 0, 0, 8, 0, 1) TIMES(quad, 0, 1, 9, 2, 3) TIMES(quad, 0, 2, 10, 4, 5) TIMES(quad, 0, 3, 11, 6, 7) \
-                    TIMES(quad, 1, 0, 8, 0, 1) TIMES(quad, 1, 1, 9, 2, 3) TIMES(quad, 1, 2, 10, 4, 5) TIMES(quad, 1, 3, 11, 6, 7)
+/* Two chains: four keys x two elements are a vector. Eight keys: elements 0 and 1 in registers 12 and 14, 2 and 3 in 13 and 15.
+ * Lines are fetched as many as are read, two before each turn. */
+#define EIGHT_KEYS_of_2(queries, quad, F, keys, ...) \
+    F HALVES_##quad(keys, 0, 2, 8) HALVES_##quad(keys, 1, 3, 9) PAIRS_LOW(8, 9, 12) PAIRS_HIGH(8, 9, 13) \
+    HALVES_##quad(keys, 4, 6, 10) HALVES_##quad(keys, 5, 7, 11) PAIRS_LOW(10, 11, 14) PAIRS_HIGH(10, 11, 15) \
+    TIMES_##queries("vbroadcastsd", "64*" #quad, 12, 14, __VA_ARGS__) \
+    TIMES_##queries("vbroadcastsd", "64*" #quad "+8", 13, 15, __VA_ARGS__)
+#define QUAD_1_of_2(quad, F) EIGHT_KEYS_of_2(1, quad, F, a, 0, 1) EIGHT_KEYS_of_2(1, quad, F, b, 2, 3)
+#define QUAD_2_of_2(quad, F) EIGHT_KEYS_of_2(2, quad, F, a, 0, 1, 4, 5) EIGHT_KEYS_of_2(2, quad, F, b, 2, 3, 6, 7)
+#define QUAD_3_of_2(quad, F) EIGHT_KEYS_of_2(3, quad, F, a, 0, 1, 2, 3, 4, 5)
+#define QUAD_4_of_2(quad, F) EIGHT_KEYS_of_2(4, quad, F, a, 0, 1, 2, 3, 4, 5, 6, 7)
 
-/* The even chains of eight keys, then the odd ones, joined to what the pieces before have put, if there are any. Keys 2, 3
- * and 4, 5 change places on the way. */
+/* One chain: eight keys x one element. Sixteen keys, elements 0 and 1 first; what 2 and 3 are made of is set aside for the first
+ * eight keys, and stays in registers 12 and 13 for the others. */
+#define SIXTEEN_KEYS_of_1(queries, quad, F, low, high, ...) \
+    F HALVES_##quad(low, 0, 4, 8) HALVES_##quad(low, 1, 5, 9) HALVES_##quad(low, 2, 6, 10) HALVES_##quad(low, 3, 7, 11) \
+    ONES_LOW(8, 9, 12) ONES_HIGH(8, 9, 8) ONES_LOW(10, 11, 13) ONES_HIGH(10, 11, 9) \
+    STORE("%[aside]", 8) STORE("32+%[aside]", 9) PAIRS_LOW(12, 13, 10) PAIRS_HIGH(12, 13, 11) \
+    F HALVES_##quad(high, 0, 4, 12) HALVES_##quad(high, 1, 5, 13) HALVES_##quad(high, 2, 6, 14) HALVES_##quad(high, 3, 7, 15) \
+    ONES_LOW(12, 13, 8) ONES_HIGH(12, 13, 12) ONES_LOW(14, 15, 9) ONES_HIGH(14, 15, 13) \
+    PAIRS_LOW(8, 9, 14) PAIRS_HIGH(8, 9, 15) \
+    TIMES_##queries("vbroadcastss", "64*" #quad, 10, 14, __VA_ARGS__) \
+    TIMES_##queries("vbroadcastss", "64*" #quad "+4", 11, 15, __VA_ARGS__) \
+    PAIRS_LOW(12, 13, 14) PAIRS_HIGH(12, 13, 15) LOAD("%[aside]", 12) LOAD("32+%[aside]", 13) \
+    PAIRS_LOW(12, 13, 10) PAIRS_HIGH(12, 13, 11) \
+    TIMES_##queries("vbroadcastss", "64*" #quad "+8", 10, 14, __VA_ARGS__) \
+    TIMES_##queries("vbroadcastss", "64*" #quad "+12", 11, 15, __VA_ARGS__)
+#define QUAD_1_of_1(quad, F) SIXTEEN_KEYS_of_1(1, quad, F, a, b, 0, 1) SIXTEEN_KEYS_of_1(1, quad, F, a16, b16, 2, 3)
+#define QUAD_2_of_1(quad, F) SIXTEEN_KEYS_of_1(2, quad, F, a, b, 0, 1, 4, 5) SIXTEEN_KEYS_of_1(2, quad, F, a16, b16, 2, 3, 6, 7)
+#define QUAD_3_of_1(quad, F) SIXTEEN_KEYS_of_1(3, quad, F, a, b, 0, 1, 2, 3, 4, 5)
+#define QUAD_4_of_1(quad, F) SIXTEEN_KEYS_of_1(4, quad, F, a, b, 0, 1, 2, 3, 4, 5, 6, 7)
+
+/* What is put where: vector s of eight keys; the same of two chains, the even ones, then the odd ones, or joined to what the
+ * pieces before have put. Keys 2, 3 and 4, 5 change places on the way. */
 #define SWAP(from, to) DO("vpermpd $0xd8, " from ", %%ymm" #to)
 #define EVEN(x, y, to) DO("vshufps $0x88, %%ymm" #y ", %%ymm" #x ", %%ymm" #to)
 #define ODD(x, y, to) DO("vshufps $0xdd, %%ymm" #y ", %%ymm" #x ", %%ymm" #to)
 #define PLUS(x, to) DO("vaddps %%ymm" #x ", %%ymm" #to ", %%ymm" #to)
-#define PUT_EIGHT(at, s0, s1) \
-    EVEN(s0, s1, 8) ODD(s0, s1, 9) PLUS(9, 8) SWAP("%%ymm8", 8) STORE(at "(%[c])", 8)
-#define JOIN_EIGHT(at, s0, s1) \
+#define PUT_ONE(at, s) STORE(at "(%[c])", s)
+#define PUT_TWO(at, s0, s1) EVEN(s0, s1, 8) ODD(s0, s1, 9) PLUS(9, 8) SWAP("%%ymm8", 8) STORE(at "(%[c])", 8)
+#define JOIN_TWO(at, s0, s1) \
     SWAP(at "(%[c])", 10) EVEN(s0, s1, 8) ODD(s0, s1, 9) PLUS(8, 10) PLUS(9, 10) SWAP("%%ymm10", 10) STORE(at "(%[c])", 10)
-#define EACH_EIGHT_1(DO_IT) DO_IT("0", 0, 1) DO_IT("32", 2, 3)
-#define EACH_EIGHT_2(DO_IT) EACH_EIGHT_1(DO_IT) DO_IT("512", 4, 5) DO_IT("512+32", 6, 7)
-#define EACH_EIGHT_3(DO_IT) DO_IT("0", 0, 1) DO_IT("512", 2, 3) DO_IT("1024", 4, 5)
-#define EACH_EIGHT_4(DO_IT) EACH_EIGHT_3(DO_IT) DO_IT("1536", 6, 7)
+#define EACH_1_of_1(E) E("0", 0) E("32", 1) E("64", 2) E("96", 3)
+#define EACH_2_of_1(E) EACH_1_of_1(E) E("512", 4) E("512+32", 5) E("512+64", 6) E("512+96", 7)
+#define EACH_3_of_1(E) E("0", 0) E("32", 1) E("512", 2) E("512+32", 3) E("1024", 4) E("1024+32", 5)
+#define EACH_4_of_1(E) EACH_3_of_1(E) E("1536", 6) E("1536+32", 7)
+#define EACH_1_of_2(E) E("0", 0, 1) E("32", 2, 3)
+#define EACH_2_of_2(E) EACH_1_of_2(E) E("512", 4, 5) E("512+32", 6, 7)
+#define EACH_3_of_2(E) E("0", 0, 1) E("512", 2, 3) E("1024", 4, 5)
+#define EACH_4_of_2(E) EACH_3_of_2(E) E("1536", 6, 7)
 
 /* A piece of all scores, eight elements at a time; for so many keys, so many times. */
-#define ON_BY_8 DO("add $32, %[a]") DO("add $32, %[b]") DO("add $128, %[q]")
-#define FEW_PIECE(queries, keys, E) \
+#define TWO_ON(by) DO("add " by ", %[a]") DO("add " by ", %[b]")
+#define FOUR_ON(by) TWO_ON(by) DO("add " by ", %[a16]") DO("add " by ", %[b16]")
+#define FEW_PIECE(what, keys, ON, E) \
     __asm__ volatile("6:\n\t" ZEROS_8 DO("mov %[eights], %[n]") DO("cmpq $0, %[fetches]") DO("jne 4f") \
-        LOOP("3", QUAD_##queries(0, ) QUAD_##queries(1, ) ON_BY_8) DO("jmp 5f") \
-        LOOP("4", QUAD_##queries(0, FETCH) QUAD_##queries(1, FETCH) ON_BY_8) "5:\n\t" \
-        EACH_EIGHT_##queries(E) \
-        DO("add %[keys_on], %[a]") DO("add %[keys_on], %[b]") DO("sub %[q_all], %[q]") DO("add $4*" #keys ", %[c]") \
-        DO("decq %[times]") DO("jnz 6b") \
-        : [a] "+r"(a), [b] "+r"(b), [q] "+r"(q), [c] "+r"(c), [ahead] "+r"(ahead), [n] "=&r"(n), [times] "+m"(times) \
+        LOOP("3", QUAD_##what(0, ) QUAD_##what(1, ) ON("$32") DO("add $128, %[q]")) DO("jmp 5f") \
+        LOOP("4", QUAD_##what(0, FETCH) QUAD_##what(1, FETCH) ON("$32") DO("add $128, %[q]")) "5:\n\t" \
+        EACH_##what(E) ON("%[keys_on]") DO("sub %[q_all], %[q]") DO("add $4*" #keys ", %[c]") DO("decq %[times]") DO("jnz 6b") \
+        : [a] "+r"(a), [b] "+r"(b), [a16] "+r"(a16), [b16] "+r"(b16), [q] "+r"(q), [c] "+r"(c), [ahead] "+r"(ahead), \
+          [n] "=&r"(n), [times] "+m"(times), [aside] "=m"(aside) \
         : [far] "r"(far), [far3] "r"(3 * far), [far5] "r"(5 * far), [far7] "r"(7 * far), [twin] "r"(f->fetch->twin), \
           [eights] "m"(eights), [fetches] "m"(fetches), [keys_on] "m"(keys_on), [q_all] "m"(q_all) \
         : CLOBBERS)
 
-#define FEW_SCORES(queries, keys) \
-    static void few_by_hand_##queries(const few *f) { \
+#define FEW_SCORES(what, keys, ON, PUT_IT, JOIN_IT) \
+    static void few_by_hand_##what(const few *f) { \
         const int64_t far = f->key_step; \
+        __m256 aside[2]; \
         int64_t end; \
         for (int64_t first = 0; first < f->d; first = end) { \
             end = rdk_piece_end(first, f->d); \
             const int64_t bytes = (end - first) * 4, eights = bytes / 32, keys_on = keys * far - bytes, q_all = bytes * FEW; \
             const int64_t fetches = f->fetch->left > 0; \
-            const char *a = f->key + first * 4, *b = a + 8 * far, *ahead = f->fetch->p; \
+            const char *a = f->key + first * 4, *b = a + 8 * far, *a16 = a + 16 * far, *b16 = a + 24 * far; \
+            const char *ahead = f->fetch->p; \
             const float *q = f->quads + first * FEW; \
             float *c = f->c; \
             int64_t n, times = f->times; \
             if (first == 0) \
-                FEW_PIECE(queries, keys, PUT_EIGHT); \
-            else \
-                FEW_PIECE(queries, keys, JOIN_EIGHT); \
+                FEW_PIECE(what, keys, ON, PUT_IT); \
+            JOIN_IT(what, keys, ON) \
             stream_fetched(f->fetch, ahead); \
         } \
     }
+#define JOINED(what, keys, ON) else FEW_PIECE(what, keys, ON, JOIN_TWO);
+#define NEVER_JOINED(what, keys, ON)
 
-FEW_SCORES(1, 16)
-FEW_SCORES(2, 16)
-FEW_SCORES(3, 8)
-FEW_SCORES(4, 8)
+FEW_SCORES(1_of_1, 32, FOUR_ON, PUT_ONE, NEVER_JOINED)
+FEW_SCORES(2_of_1, 32, FOUR_ON, PUT_ONE, NEVER_JOINED)
+FEW_SCORES(3_of_1, 16, TWO_ON, PUT_ONE, NEVER_JOINED)
+FEW_SCORES(4_of_1, 16, TWO_ON, PUT_ONE, NEVER_JOINED)
+FEW_SCORES(1_of_2, 16, TWO_ON, PUT_TWO, JOINED)
+FEW_SCORES(2_of_2, 16, TWO_ON, PUT_TWO, JOINED)
+FEW_SCORES(3_of_2, 8, TWO_ON, PUT_TWO, JOINED)
+FEW_SCORES(4_of_2, 8, TWO_ON, PUT_TWO, JOINED)
 
 /* Names that others may want. */
 #undef DO
@@ -432,8 +462,10 @@ static tile_function *const VALUES_BY_HAND[TILE_ROWS + 1][TILE_VECTORS + 1] = {
     [6] = {[2] = tile_values_6x2},
 };
 
-static few_function *const FEW_BY_HAND[FEW + 1] = {NULL, few_by_hand_1, few_by_hand_2,
-                                                   few_by_hand_3, few_by_hand_4};
+static few_function *const FEW_BY_HAND[][FEW + 1] = {
+    {NULL, few_by_hand_1_of_1, few_by_hand_2_of_1, few_by_hand_3_of_1, few_by_hand_4_of_1},
+    {NULL, few_by_hand_1_of_2, few_by_hand_2_of_2, few_by_hand_3_of_2, few_by_hand_4_of_2},
+};
 
 typedef void beside_function(const tile *t, int64_t n);
 static beside_function *const VALUES_BY_QUERY_BY_HAND[TILE_ROWS + 1][TILE_VECTORS + 1] = {
@@ -462,8 +494,8 @@ RDK_INLINE tile_function *by_hand(const tile *t, int rows, int vectors) {
 
 /* The function for the scores of very few queries, or NULL. */
 RDK_INLINE few_function *few_by_hand(const few *f, int queries) {
-    bool is_simple = f->chains == 2 && f->d % 8 == 0 && (f->fetch->left <= 0 || f->fetch->gap == 0);
-    return is_simple ? FEW_BY_HAND[queries] : NULL;
+    bool is_simple = f->d % 8 == 0 && (f->fetch->left <= 0 || f->fetch->gap == 0);
+    return is_simple ? FEW_BY_HAND[f->chains - 1][queries] : NULL;
 }
 
 /* Several tiles side by side, if there is a function for them; moves on. */
