@@ -59,15 +59,17 @@ SPEED_FUNCTIONS = {
     "stream_of": "what is fetched ahead", "stream_fetch": "what is fetched ahead",
     "halves_of": "what is fetched ahead", "ahead_of": "what is fetched ahead",
     "after": "what is fetched ahead", "stream_fetched": "what is fetched ahead",
-    "ahead_of_panels": "what is fetched ahead", "keys_from": "what is fetched ahead",
+    "stream_of_both": "what is fetched ahead", "look_ahead": "what is fetched ahead",
+    "has_more_keys": "what is fetched ahead", "has_more_values": "what is fetched ahead", "keys_from": "what is fetched ahead",
     "values_from": "what is fetched ahead",
     "by_hand": "which of two tiles that give the same bits",
     "run_beside": "which of two tiles that give the same bits",
+    "few_by_hand": "which of two functions that give the same bits",
 }
 SPEED_LINES = re.compile(
     r"__builtin_prefetch|stream_fetch|\bfetch|\bf\.left|next_k|next_v|is_last = kv_head|->later|short_rows|FETCH_BYTES"
     r"|WORTH_PACKING|FAR_APART|far_apart|GROUP_COLUMNS|FEW_LINES|RDK_ALIGN =|RDK_STATE_FLOATS =|__asm__|_Pragma"
-    r"|FEW_PANEL|if \((key|value) \+ at_once|keys = \(panel\)|by_chain = u->count"
+    r"|FEW_PANEL|next\.together|w\.twins =|int times = s\.at_once|by_chain = u->count"
     r"|TILE_HOLD\([45]\)"  # no tile is five rows and five vectors large
     r"|lane < g->ends\[i\]( && !isnan|\)$)"  # more looked at: more goes to the reference, which gives the same bits
     r"|r < rows && i < vectors"  # sums outside a tile are stored nowhere: the compiler leaves them out
@@ -78,6 +80,8 @@ TO_REFERENCE = "more rows go to the reference, which gives the same bits, slower
 EQUIVALENT = [
     ("kernels/softmax/softmax_rows.h", "logic", "r->T > RDK_HOT || (r->T > -INFINITY && r->T < -RDK_HOT)",
      TO_REFERENCE),
+    ("kernels/attention/attention_walk.h", "relation", "lane + keys * times > end",
+     "the same keys, one group after another instead of all in one call"),
     ("dispatch/attention.c", "relation", "if (d->batch <= 1 || !rows)",
      "the only batch has index 0, and 0 times any stride is 0"),
     ("kernels/softmax/softmax_rows.h", "logic", "T > -INFINITY && f32x16_max_lanes(bias_max) > RDK_HOT", TO_REFERENCE),
