@@ -320,11 +320,11 @@ VALUES_BY_QUERY(4x2, 2)
 #define PAIRS_LOW(x, y, to) DO("vunpcklpd %%ymm" #y ", %%ymm" #x ", %%ymm" #to)
 #define PAIRS_HIGH(x, y, to) DO("vunpckhpd %%ymm" #y ", %%ymm" #x ", %%ymm" #to)
 
-/* Those of a query, spread, times those of some keys in registers k and l. */
+/* What the keys in registers k and l have there, times that of query r, spread over a vector. */
 #define TIMES(spread, at, r, x, k, l, s0, s1) \
     DO(spread " " at "+16*" #r "(%[q]), %%ymm" #x) FMA(k, x, s0) FMA(l, x, s1)
 
-/* The same elements of one to four queries, whose sums are every fourth: s0 ... s3 with k, t0 ... t3 with l. */
+/* The same for one to four queries: s0 ... s3 are their sums with k, t0 ... t3 those with l. */
 #define TIMES_1(spread, at, k, l, s0, t0) TIMES(spread, at, 0, 8, k, l, s0, t0)
 #define TIMES_2(spread, at, k, l, s0, t0, s1, t1) TIMES_1(spread, at, k, l, s0, t0) TIMES(spread, at, 1, 9, k, l, s1, t1)
 #define TIMES_3(spread, at, k, l, s0, t0, s1, t1, s2, t2) \
@@ -364,7 +364,7 @@ VALUES_BY_QUERY(4x2, 2)
 #define QUAD_3_of_1(quad, F) SIXTEEN_KEYS_of_1(3, quad, F, a, b, 0, 1, 2, 3, 4, 5)
 #define QUAD_4_of_1(quad, F) SIXTEEN_KEYS_of_1(4, quad, F, a, b, 0, 1, 2, 3, 4, 5, 6, 7)
 
-/* What is put where: vector s of eight keys; the same of two chains, the even ones, then the odd ones, or joined to what the
+/* What is put where, for each query 512 bytes on: vector s of eight keys; the same of two chains, the even ones, then the odd ones, or joined to what the
  * pieces before have put. Keys 2, 3 and 4, 5 change places on the way. */
 #define SWAP(from, to) DO("vpermpd $0xd8, " from ", %%ymm" #to)
 #define EVEN(x, y, to) DO("vshufps $0x88, %%ymm" #y ", %%ymm" #x ", %%ymm" #to)
@@ -383,7 +383,8 @@ VALUES_BY_QUERY(4x2, 2)
 #define EACH_3_of_2(E) E("0", 0, 1) E("512", 2, 3) E("1024", 4, 5)
 #define EACH_4_of_2(E) EACH_3_of_2(E) E("1536", 6, 7)
 
-/* A piece of all scores, eight elements at a time; for so many keys, so many times. */
+/* A piece of all scores, eight elements at a time; for so many keys, so many times. Keys 0, 8, 16 and 24 stand at a, b, a16
+ * and b16. */
 #define TWO_ON(by) DO("add " by ", %[a]") DO("add " by ", %[b]")
 #define FOUR_ON(by) TWO_ON(by) DO("add " by ", %[a16]") DO("add " by ", %[b16]")
 #define FEW_PIECE(what, keys, ON, E) \
@@ -443,6 +444,11 @@ FEW_SCORES(4_of_2, 8, TWO_ON, PUT_TWO, JOINED)
 #undef LOOP
 #undef PUT
 #undef JOIN
+#undef TIMES
+#undef SWAP
+#undef EVEN
+#undef ODD
+#undef PLUS
 /* clang-format on */
 
 /* By rows and vectors; NULL where there is none. */
