@@ -156,7 +156,7 @@ ATTENTION = [
         (WALK, "int end = i < g->count ? g->ends[i] : g->hi;",
                "int end = i < g->count ? g->ends[i] - 1 : g->hi;")]),
     ("last_key_has_no_value", "vector", [
-        (WALK, "g->ends[after - 1]) - lane;", "g->ends[after - 1]) - lane - 1;")]),
+        (WALK, "g->ends[after - 1] - b->lo;", "g->ends[after - 1] - b->lo - 1;")]),
     ("few_last_key_has_no_value", "vector", [
         (WALK, "t->steps = end - lane;", "t->steps = end - lane - (end == g->hi && end > lane + 1);")]),
     ("blocks_from_the_first_key", "vector", [ # key_pos0 ignored
@@ -192,7 +192,7 @@ ATTENTION = [
         (BY_HAND, "#define C_ROW_4 C_ROW_1", "#define C_ROW_4 C_ROW_2"),
         (TILE_NEON, "[4] = tile_5x4}", "[4] = tile_4x4}")]),
     ("weights_of_the_next_query", "vector", [
-        (WALK, "score_at(g, lane, first);", "score_at(g, lane, first + 1);")]),
+        (WALK, "score_at(g, b->lo, first);", "score_at(g, b->lo, first + 1);")]),
     ("strips_swapped", "vector", [
         (WALK, "packed_strip(w, c, b->lo, next)",
                "packed_strip(w, c < 2 * TILE_STRIP && w->width >= 2 * TILE_STRIP ? TILE_STRIP - c : c,"

@@ -504,6 +504,11 @@ typedef struct strip {
     stream *next;
 } strip;
 
+/* What the sums of all rows are multiplied with before lane `lane`. */
+static const float *shrink_at(const block *b, const group *g, int lane) {
+    return lane > b->lo ? TILE_AS_IT_IS : b->opens_chunk ? NULL : g->shrink;
+}
+
 /* What all tiles of a group have in common. An initialiser would clear them by a slow instruction. */
 RDK_INLINE void begin_values(const walk *w, const group *g, const strip *v, tile *t) {
     t->a_row = g->row_step * 4;
@@ -516,10 +521,11 @@ RDK_INLINE void begin_values(const walk *w, const group *g, const strip *v, tile
     t->fetch = v->next;
 }
 
-/* Adds lanes `lane` ... end - 1 to columns c ... c_end - 1, which v has. Rows go in bands of nearly equal height: 8 rows
+/* Adds all lanes to columns c ... c_end - 1, which v has. Rows go in bands of nearly equal height: 8 rows
  * are 4 and 4, not 6 and 2. Bands that are all alike go in one call. */
-static void add_values(const walk *w, const group *g, const strip *v, int lane, int end, int64_t c,
-                       int64_t c_end, const float *shrink) {
+static void add_values(const walk *w, const block *b, const group *g, const strip *v, int64_t c,
+                       int64_t c_end) {
+    const float *shrink = shrink_at(b, g, b->lo);
     int bands = (g->count + TILE_QUERIES - 1) / TILE_QUERIES;
     bool alike = g->count % bands == 0 && g->ends[0] == g->hi;
     tile t;
@@ -527,19 +533,15 @@ static void add_values(const walk *w, const group *g, const strip *v, int lane, 
     t.times = alike ? bands : 1;
     for (int i = 0, first = 0, after; i < bands; i += (int)t.times, first = after) {
         after = g->count * (i + 1) / bands;
-        t.steps = least(end, g->ends[after - 1]) - lane;
+        t.steps = g->ends[after - 1] - b->lo;
         if (t.steps <= 0)
             continue;
-        t.a = (const char *)score_at(g, lane, first);
+        t.a = (const char *)score_at(g, b->lo, first);
         t.c = w->o + (g->first + first) * w->width + c;
         t.shrink = shrink ? shrink + first : NULL;
         t.b = v->values;
         add_columns(&t, after - first, (int)(c_end - c));
     }
-}
-
-static const float *shrink_at(const block *b, const group *g, int lane) {
-    return lane > b->lo ? TILE_AS_IT_IS : b->opens_chunk ? NULL : g->shrink;
 }
 
 static strip packed_strip(const walk *w, int64_t first, int lane, stream *next) {
@@ -550,27 +552,25 @@ static strip packed_strip(const walk *w, int64_t first, int lane, stream *next) 
 
 /* From the strips. */
 static void add_packed_values(const walk *w, const block *b, const group *g, stream *next) {
-    const float *shrink = shrink_at(b, g, b->lo);
     for (int64_t c = 0; c < w->width; c += TILE_STRIP) {
         strip v = packed_strip(w, c, b->lo, next);
-        add_values(w, g, &v, b->lo, g->hi, c, least(w->width, c + TILE_STRIP), shrink);
+        add_values(w, b, g, &v, c, least(w->width, c + TILE_STRIP));
     }
 }
 
-/* From where they lie, but for the last columns: lanes `lane` ... end - 1. Several bands go through the same columns
+/* From where they lie, but for the last columns. Several bands go through the same columns
  * before the next, one alone through as many as its tiles take. */
 static void add_values_in_place(const walk *w, const unit *u, const block *b, const group *g,
-                                int lane, int end, stream *next) {
+                                stream *next) {
     int64_t whole = w->d->d_v / TILE_STRIP * TILE_STRIP;
     int64_t at_once = g->count > TILE_QUERIES ? TILE_STRIP : whole;
-    const float *shrink = shrink_at(b, g, lane);
-    strip v = {value_at(w, u, b->base + lane), w->d->v.row_stride * 4, next};
+    strip v = {value_at(w, u, b->base + b->lo), w->d->v.row_stride * 4, next};
     for (int64_t c = 0; c < whole; c += at_once, v.values += at_once * 4)
-        add_values(w, g, &v, lane, end, c, c + at_once, shrink);
+        add_values(w, b, g, &v, c, c + at_once);
     if (whole < w->width) {
-        pack_values(w, u, b, lane, end, whole);
-        v = packed_strip(w, whole, lane, next);
-        add_values(w, g, &v, lane, end, whole, w->width, shrink);
+        pack_values(w, u, b, b->lo, g->hi, whole);
+        v = packed_strip(w, whole, b->lo, next);
+        add_values(w, b, g, &v, whole, w->width);
     }
 }
 
@@ -774,7 +774,7 @@ static void attend(const walk *w, const unit *u, block b, ahead next) {
         if (packed)
             add_packed_values(w, &b, &g, next_values);
         else
-            add_values_in_place(w, u, &b, &g, b.lo, g.hi, next_values);
+            add_values_in_place(w, u, &b, &g, next_values);
         leave(w, &b, &g);
     }
 }
