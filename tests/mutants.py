@@ -66,11 +66,20 @@ SOFTMAX = [
         (NEON, "vfmaq_f32(z.q[3], x.q[3], y.q[3])",
                "vaddq_f32(vmulq_f32(x.q[3], y.q[3]), z.q[3])")]),
     ("bias_not_fused", "vector", [
-        (ROWS, "f32x16_fms(bias[v], high, n_bias[v])",
-               "f32x16_sub(f32x16_mul(bias[v], high), n_bias[v])")]),
+        (ROWS, "f32x16_fms(bias, high, n_bias)",
+               "f32x16_sub(f32x16_mul(bias, high), n_bias)")]),
     ("bias_added_early", "vector", [
-        (ROWS, "f32x16_add(f32x16_fma(x[v], w->ch, bias2(bias[v])), w->magic)",
-               "f32x16_fma(x[v], w->ch, f32x16_add(bias2(bias[v]), w->magic))")]),
+        (ROWS, "f32x16_add(f32x16_fma(x, w->ch, b), w->magic)",
+               "f32x16_fma(x, w->ch, f32x16_add(b, w->magic))")]),
+    ("absent_not_cleared", "vector", [
+        (ROWS, "f32x16_zero_where(is_absent(b), sum)", "sum")]),
+    ("biased_block_not_in_step", "vector", [
+        (ROWS, "rdk_weights(u + v, f + v, e, n);", "rdk_weights(u, f + v, e, n);")]),
+    ("logarithm_of_another_row", "vector", [
+        (ROWS, "write_row(d, &now->rows[i], now->log2_l[i], false);",
+               "write_row(d, &now->rows[i], now->log2_l[0], false);")]),
+    ("log_of_eight_too_many", "vector", [
+        (ROWS, "for (; j + 8 <= visible; j += 8)", "for (; j <= visible; j += 8)")]),
     ("flush_off_by_one", "vector", [
         (CONTRACT, "#define RDK_FLUSH -100", "#define RDK_FLUSH -101")]),
     ("cold_too_late", "vector", [

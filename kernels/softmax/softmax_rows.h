@@ -35,10 +35,12 @@ typedef struct row {
 
 typedef struct group {
     const rdk_softmax_desc *d;
-    rdk_scale scale; /* of every row, unless each has its own */
-    float *kept;     /* room for the weights of a group, or NULL */
+    rdk_scale scale;       /* of every row, unless each has its own */
+    float *kept;           /* room for the weights of a group, or NULL */
+    int64_t to_later_bias; /* bytes from a row's bias to that in its place of the next group */
     int count;
     row rows[GROUP];
+    double log2_l[GROUP]; /* where it is asked for */
 } group;
 
 /* ---- Elements ------------------------------------------------------------------------------------ */
@@ -57,7 +59,7 @@ RDK_INLINE f32x16 bias2(f32x16 bias) {
     return f32x16_fma(bias, f32x16_set1(RDK_LOG2E_HI), low);
 }
 
-/* The type of a bias is no constant: that costs a branch, always the same. */
+/* The type of a bias is a constant only if it is f32: with another it costs a branch, always the same. */
 RDK_INLINE f32x16 bias_at(const row *r, rdk_type type, int64_t j) {
     return f32x16_load_as(r->bias + j * rdk_type_size(type), type);
 }
@@ -166,6 +168,8 @@ RDK_INLINE float max_biased_logit(const row *r, rdk_type type, rdk_type bias_typ
 RDK_INLINE float max_as(const rdk_softmax_desc *d, const row *r, rdk_type type) {
     if (!isfinite(r->scale.ch))
         return INFINITY;
+    if (d->bias && d->bias_type == RDK_F32)
+        return max_biased_logit(r, type, RDK_F32);
     if (d->bias)
         return max_biased_logit(r, type, d->bias_type);
     return r->scale.ch > 0 ? max_logit(r, type) : max_product(r, type);
@@ -203,12 +207,13 @@ static void choose_references(group *g) {
 /* ---- Phase 3: weights and their sums ------------------------------------------------------------------ */
 
 typedef struct weigher {
-    f32x16 ch, cl, magic; /* magic = MAGIC - M */
+    f32x16 ch, cl, magic;   /* magic = MAGIC - M */
+    const char *later_bias; /* fetched beside `later` */
 } weigher;
 
 RDK_INLINE weigher weigher_of(const row *r) {
     return (weigher){f32x16_set1(r->scale.ch), f32x16_set1(r->scale.cl),
-                     f32x16_set1(RDK_MAGIC - r->M)};
+                     f32x16_set1(RDK_MAGIC - r->M), r->bias};
 }
 
 RDK_INLINE void split(const weigher *w, const f32x16 *x, f32x16 *u, f32x16 *f, int n) {
@@ -216,29 +221,28 @@ RDK_INLINE void split(const weigher *w, const f32x16 *x, f32x16 *u, f32x16 *f, i
     EACH f[v] = f32x16_fma(x[v], w->cl, f[v]);
 }
 
-/* The same with a bias, which has an integer part of its own. */
-RDK_INLINE void split_biased(const weigher *w, const f32x16 *x, const f32x16 *bias, f32x16 *u,
-                             f32x16 *f, int n) {
-    f32x16 magic = f32x16_set1(RDK_MAGIC), n_x[F32X16_IN_FLIGHT], n_bias[F32X16_IN_FLIGHT];
+/* The same for one vector with a bias, which has an integer part of its own. Where a column is absent u is +0, and its
+ * weight will be cleared. */
+RDK_INLINE void split_biased(const weigher *w, f32x16 x, f32x16 bias, f32x16 *u, f32x16 *f) {
+    f32x16 magic = f32x16_set1(RDK_MAGIC);
     f32x16 high = f32x16_set1(RDK_LOG2E_HI), low = f32x16_set1(RDK_LOG2E_LO);
-    EACH u[v] = f32x16_add(f32x16_fma(x[v], w->ch, bias2(bias[v])), w->magic);
-    EACH n_x[v] = f32x16_sub(f32x16_fma(x[v], w->ch, magic), magic);
-    EACH n_bias[v] = f32x16_sub(f32x16_sub(u[v], w->magic), n_x[v]);
-    EACH f[v] = f32x16_add(f32x16_fms(x[v], w->ch, n_x[v]), f32x16_fms(bias[v], high, n_bias[v]));
-    EACH f[v] = f32x16_fma(x[v], w->cl, f[v]);
-    EACH f[v] = f32x16_fma(bias[v], low, f[v]);
+    f32x16 b = bias2(bias), sum = f32x16_add(f32x16_fma(x, w->ch, b), w->magic);
+    f32x16 n_x = f32x16_sub(f32x16_fma(x, w->ch, magic), magic);
+    f32x16 n_bias = f32x16_sub(f32x16_sub(sum, w->magic), n_x);
+    *u = f32x16_zero_where(is_absent(b), sum);
+    *f = f32x16_add(f32x16_fms(x, w->ch, n_x), f32x16_fms(bias, high, n_bias));
+    *f = f32x16_fma(x, w->cl, *f);
+    *f = f32x16_fma(bias, low, *f);
 }
 
 /* Turns n vectors of x, with their biases or NULL, into weights. */
 RDK_INLINE void weigh(const weigher *w, f32x16 *x, const f32x16 *bias, int n) {
     f32x16 u[F32X16_IN_FLIGHT], f[F32X16_IN_FLIGHT];
     if (bias)
-        split_biased(w, x, bias, u, f, n);
+        EACH split_biased(w, x[v], bias[v], &u[v], &f[v]);
     else
         split(w, x, u, f, n);
     rdk_weights(u, f, x, n);
-    if (bias)
-        EACH x[v] = f32x16_zero_where(is_absent(bias2(bias[v])), x[v]);
 }
 
 /* What an instance of the weight loops is made for. */
@@ -247,7 +251,22 @@ typedef struct kind {
     bool biased, keeps;
 } kind;
 
-/* Adds the weights of n vectors of columns from j on to the lanes, in order. */
+RDK_INLINE void fetch_later(const row *r, const weigher *w, kind k, int64_t j) {
+    __builtin_prefetch(r->later + j * rdk_type_size(k.x_type));
+    if (k.biased)
+        __builtin_prefetch(w->later_bias + j * rdk_type_size(k.bias_type));
+}
+
+/* Adds n vectors of weights, of columns from j on, to the lanes, in order. */
+RDK_INLINE f32x16 take_weights(const row *r, kind k, int64_t j, const f32x16 *e, int n,
+                               f32x16 lanes) {
+    EACH lanes = f32x16_add(lanes, e[v]);
+    if (k.keeps)
+        EACH f32x16_store(r->keep + (j + RDK_LANES * v) * 4, e[v]);
+    return lanes;
+}
+
+/* The same for weights that are still to be computed. */
 RDK_INLINE f32x16 add_weights(const row *r, const weigher *w, kind k, int64_t j, int n,
                               f32x16 lanes) {
     f32x16 e[F32X16_IN_FLIGHT], b[F32X16_IN_FLIGHT];
@@ -255,11 +274,8 @@ RDK_INLINE f32x16 add_weights(const row *r, const weigher *w, kind k, int64_t j,
     if (k.biased)
         EACH b[v] = bias_at(r, k.bias_type, j + RDK_LANES * v);
     weigh(w, e, k.biased ? b : NULL, n);
-    EACH __builtin_prefetch(r->later + (j + RDK_LANES * v) * rdk_type_size(k.x_type));
-    EACH lanes = f32x16_add(lanes, e[v]);
-    if (k.keeps)
-        EACH f32x16_store(r->keep + (j + RDK_LANES * v) * 4, e[v]);
-    return lanes;
+    EACH fetch_later(r, w, k, j + RDK_LANES * v);
+    return take_weights(r, k, j, e, n, lanes);
 }
 
 /* The weights of the last n < 16 columns; +0 in the other lanes. */
@@ -278,6 +294,25 @@ RDK_INLINE f32x16 add_block(const row *r, const weigher *w, kind k, int64_t j) {
     for (int v = 0; v < VECTORS; v += F32X16_IN_FLIGHT) {
         int n = VECTORS - v < F32X16_IN_FLIGHT ? VECTORS - v : F32X16_IN_FLIGHT;
         lanes = add_weights(r, w, k, j + RDK_LANES * v, n, lanes);
+    }
+    return lanes;
+}
+
+/* With biases, in two passes: what goes before a weight is as long a chain again, and a core sees less of both at once. */
+RDK_INLINE f32x16 add_biased_block(const row *r, const weigher *w, kind k, int64_t j) {
+    enum { VECTORS = RDK_BLOCK / RDK_LANES };
+    f32x16 u[VECTORS], f[VECTORS], lanes = f32x16_set1(0);
+    for (int v = 0; v < VECTORS; v++) {
+        int64_t at = j + RDK_LANES * v;
+        split_biased(w, x_at(r, k.x_type, at), bias_at(r, k.bias_type, at), &u[v], &f[v]);
+        fetch_later(r, w, k, at);
+    }
+    RDK_UNROLL
+    for (int v = 0; v < VECTORS; v += F32X16_IN_FLIGHT) {
+        int n = VECTORS - v < F32X16_IN_FLIGHT ? VECTORS - v : F32X16_IN_FLIGHT;
+        f32x16 e[F32X16_IN_FLIGHT];
+        rdk_weights(u + v, f + v, e, n);
+        lanes = take_weights(r, k, j + RDK_LANES * v, e, n, lanes);
     }
     return lanes;
 }
@@ -303,13 +338,17 @@ RDK_INLINE f32x16 add_part_of_block(const row *r, const weigher *w, kind k, int6
 /* All of a row's sum but its last block, whose lanes are returned: a block is folded only when the next,
  * of this row or another, has been dispatched. At once, the folding would wait for the last weight with
  * the scheduler's slots in its hands. */
-RDK_INLINE f32x16 sum_as(row r, kind k, double *l) {
+RDK_INLINE f32x16 sum_as(row r, kind k, int64_t to_later_bias, double *l) {
     weigher w = weigher_of(&r);
+    if (k.biased && r.later != r.x)
+        w.later_bias += to_later_bias;
     f32x16 last = f32x16_set1(0);
     *l = 0;
     for (int64_t j = 0; j < r.visible; j += RDK_BLOCK) {
         bool whole = j + RDK_BLOCK <= r.visible;
-        f32x16 lanes = whole ? add_block(&r, &w, k, j) : add_part_of_block(&r, &w, k, j);
+        f32x16 lanes = !whole     ? add_part_of_block(&r, &w, k, j)
+                       : k.biased ? add_biased_block(&r, &w, k, j)
+                                  : add_block(&r, &w, k, j);
         if (j)
             *l += rdk_fold_lanes(last);
         last = lanes;
@@ -320,13 +359,15 @@ RDK_INLINE f32x16 sum_as(row r, kind k, double *l) {
 RDK_INLINE void sums_as(group *g, kind k) {
     f32x16 last[GROUP];
     for (int i = 0; i < g->count; i++)
-        last[i] = sum_as(g->rows[i], k, &g->rows[i].l);
+        last[i] = sum_as(g->rows[i], k, g->to_later_bias, &g->rows[i].l);
     for (int i = 0; i < g->count; i++)
         g->rows[i].l += rdk_fold_lanes(last[i]);
 }
 
 RDK_INLINE void sums_of_type(group *g, rdk_type type) {
-    if (g->d->bias)
+    if (g->d->bias && g->d->bias_type == RDK_F32)
+        sums_as(g, (kind){type, RDK_F32, true, true});
+    else if (g->d->bias)
         sums_as(g, (kind){type, g->d->bias_type, true, true});
     else
         sums_as(g, (kind){type, RDK_F32, false, true});
@@ -341,10 +382,12 @@ static void sums_kept(group *g) {
         sums_of_type(g, RDK_BF16);
 }
 
-/* Where the sum is all that is wanted, x's type is no constant either: fewer instances to compile. */
+/* Where the sum is all that is wanted, x's type is a constant only if it is f32 and alone: fewer instances to compile. */
 static void sums_alone(group *g) {
     if (g->d->bias)
         sums_as(g, (kind){g->d->x_type, g->d->bias_type, true, false});
+    else if (g->d->x_type == RDK_F32)
+        sums_as(g, (kind){RDK_F32, RDK_F32, false, false});
     else
         sums_as(g, (kind){g->d->x_type, RDK_F32, false, false});
 }
@@ -419,11 +462,16 @@ typedef struct logger {
     bool biased;
 } logger;
 
+/* For the logit t, base 2. */
+RDK_INLINE f64x8 log_of(const logger *k, f64x8 t) {
+    return f64x8_mul(f64x8_sub(f64x8_sub(t, k->M), k->log2_l), k->ln2);
+}
+
 RDK_INLINE f64x8 log_half(const logger *k, f64x8 x, f64x8 bias) {
     f64x8 t = f64x8_mul(x, k->c2);
     if (k->biased)
         t = f64x8_add(t, f64x8_mul(bias, k->log2e));
-    return f64x8_mul(f64x8_sub(f64x8_sub(t, k->M), k->log2_l), k->ln2);
+    return log_of(k, t);
 }
 
 RDK_INLINE f32x16 log_weight(const logger *k, f32x16 x, f32x16 bias) {
@@ -432,12 +480,24 @@ RDK_INLINE f32x16 log_weight(const logger *k, f32x16 x, f32x16 bias) {
     return k->biased ? f32x16_select(is_absent(bias2(bias)), f32x16_set1(-INFINITY), y) : y;
 }
 
+/* Those of f32 without a bias, eight at a time; returns how many are done. */
+static int64_t log_eights(const row *r, const logger *c) {
+    const char *x = r->x;
+    char *y = r->y;
+    int64_t j = 0, visible = r->visible;
+    for (; j + 8 <= visible; j += 8)
+        f64x8_store_f32(y + j * 4, log_of(c, f64x8_mul(f64x8_load_f32(x + j * 4), c->c2)));
+    return j;
+}
+
 static void log_weights(const row *r, kind k, rdk_type y_type, double log2_l) {
     logger c = {f64x8_set1(r->scale.c2), f64x8_set1(RDK_LOG2E), f64x8_set1(r->M),
                 f64x8_set1(log2_l),      f64x8_set1(RDK_LN2),   k.biased};
     f32x16 none = f32x16_set1(0);
     int size = rdk_type_size(y_type);
     int64_t j = 0;
+    if (k.x_type == RDK_F32 && y_type == RDK_F32 && !k.biased)
+        j = log_eights(r, &c);
     for (; j + RDK_LANES <= r->visible; j += RDK_LANES) {
         f32x16 x = x_at(r, k.x_type, j), bias = k.biased ? bias_at(r, k.bias_type, j) : none;
         f32x16_store_as(r->y + j * size, y_type, log_weight(&c, x, bias));
@@ -451,31 +511,32 @@ static void log_weights(const row *r, kind k, rdk_type y_type, double log2_l) {
 }
 
 /* l is no NaN here: rows that hold one went to the reference. */
-static void write_lse(const rdk_softmax_desc *d, const row *r) {
-    float lse = r->l > 0 ? (float)((r->M + rdk_log2(r->l)) * RDK_LN2) : -INFINITY;
+static void write_lse(const rdk_softmax_desc *d, const row *r, double log2_l) {
+    float lse = r->l > 0 ? (float)((r->M + log2_l) * RDK_LN2) : -INFINITY;
     rdk_store(d->lse, RDK_F32, r->index, lse);
 }
 
-static void write_visible(const rdk_softmax_desc *d, const row *r, float nothing) {
+static void write_visible(const rdk_softmax_desc *d, const row *r, double log2_l, float nothing) {
     kind k = {d->x_type, d->bias_type, d->bias != NULL, false};
     if (r->l == 0)
         f32x16_fill(r->y, d->y_type, 0, r->visible, nothing);
     else if (d->mode == RDK_LOG_SOFTMAX)
-        log_weights(r, k, d->y_type, rdk_log2(r->l));
+        log_weights(r, k, d->y_type, log2_l);
     else if (r->keep)
         normalise(r, d->y_type);
     else
         weigh_again(r, k, d->y_type);
 }
 
-static void write_row(const rdk_softmax_desc *d, const row *r, bool visible_is_written) {
+static void write_row(const rdk_softmax_desc *d, const row *r, double log2_l,
+                      bool visible_is_written) {
     float nothing = d->mode == RDK_LOG_SOFTMAX ? -INFINITY : 0;
     if (d->lse)
-        write_lse(d, r);
+        write_lse(d, r, log2_l);
     if (d->mode == RDK_SOFTMAX_LSE)
         return;
     if (!visible_is_written)
-        write_visible(d, r, nothing);
+        write_visible(d, r, log2_l, nothing);
     if (r->visible < d->cols)
         f32x16_fill(r->y, d->y_type, r->visible, d->cols, nothing);
 }
@@ -494,12 +555,12 @@ static void write_and_look(const rdk_softmax_desc *d, const group *now, group *n
         else
             look(d, q);
         if (!pair || !plain)
-            write_row(d, r, pair);
+            write_row(d, r, now->log2_l[i], pair);
     }
     for (int k = i; k < next->count; k++)
         look(d, &next->rows[k]);
     for (; i < now->count; i++)
-        write_row(d, &now->rows[i], false);
+        write_row(d, &now->rows[i], now->log2_l[i], false);
 }
 
 /* ---- The walk ------------------------------------------------------------------------------------------ */
@@ -529,6 +590,7 @@ static int64_t enter_rows(group *g, int64_t first, int64_t at_once) {
             r->keep = (char *)(g->kept + (index - first) * d->cols);
     }
     g->count = (int)(end - first);
+    g->to_later_bias = at_once * bias_step;
     return end;
 }
 
@@ -537,6 +599,13 @@ static void sums(group *g) {
         sums_kept(g);
     else
         sums_alone(g);
+}
+
+/* Those of all rows together: each is a chain of a hundred cycles. That of 0 is some number which is not used. */
+static void logarithms(group *g) {
+    bool asked_for = g->d->lse || g->d->mode == RDK_LOG_SOFTMAX;
+    for (int i = 0; asked_for && i < g->count; i++)
+        g->log2_l[i] = rdk_log2(g->rows[i].l);
 }
 
 static void softmax_rows(const rdk_softmax_desc *d) {
@@ -554,6 +623,7 @@ static void softmax_rows(const rdk_softmax_desc *d) {
         entered = enter_rows(next, entered, at_once);
         choose_references(now);
         sums(now);
+        logarithms(now);
         write_and_look(d, now, next);
         group *written = now;
         now = next;

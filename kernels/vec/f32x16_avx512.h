@@ -139,6 +139,14 @@ RDK_INLINE void f64x8_store(double *p, f64x8 v) {
     _mm512_storeu_pd(p, v);
 }
 
+RDK_INLINE f64x8 f64x8_load_f32(const void *p) {
+    return _mm512_cvtps_pd(_mm256_loadu_ps((const float *)p));
+}
+
+RDK_INLINE void f64x8_store_f32(void *p, f64x8 v) {
+    _mm256_storeu_ps((float *)p, _mm512_cvtpd_ps(v));
+}
+
 RDK_INLINE f64x8 f64x8_low(f32x16 v) {
     return _mm512_cvtps_pd(_mm512_castps512_ps256(v));
 }

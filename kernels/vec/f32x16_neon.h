@@ -222,6 +222,11 @@ RDK_INLINE void f64x8_store(double *p, f64x8 v) {
     vst1q_f64(p + 6, v.d[3]);
 }
 
+RDK_INLINE f64x8 f64x8_load_f32(const void *p) {
+    const float *f = p;
+    return rdk_widen8(vld1q_f32(f), vld1q_f32(f + 4));
+}
+
 RDK_INLINE f64x8 f64x8_low(f32x16 v) {
     return rdk_widen8(v.q[0], v.q[1]);
 }
@@ -248,6 +253,12 @@ RDK_INLINE f64x8 f64x8_mul(f64x8 x, f64x8 y) {
 
 RDK_INLINE float32x4_t rdk_narrow4(float64x2_t a, float64x2_t b) {
     return vcombine_f32(vcvt_f32_f64(a), vcvt_f32_f64(b));
+}
+
+RDK_INLINE void f64x8_store_f32(void *p, f64x8 v) {
+    float *f = p;
+    vst1q_f32(f, rdk_narrow4(v.d[0], v.d[1]));
+    vst1q_f32(f + 4, rdk_narrow4(v.d[2], v.d[3]));
 }
 
 RDK_INLINE f32x16 f32x16_narrow(f64x8 low, f64x8 high) {

@@ -67,7 +67,7 @@ SPEED_FUNCTIONS = {
     "few_by_hand": "which of two functions that give the same bits",
 }
 SPEED_LINES = re.compile(
-    r"__builtin_prefetch|stream_fetch|\bfetch|\bf\.left|next_k|next_v|is_last = kv_head|->later|short_rows|FETCH_BYTES"
+    r"__builtin_prefetch|stream_fetch|\bfetch|\bf\.left|next_k|next_v|is_last = kv_head|->later|later_bias|r\.later|short_rows|FETCH_BYTES"
     r"|WORTH_PACKING|FAR_APART|far_apart|GROUP_COLUMNS|FEW_LINES|RDK_ALIGN =|RDK_STATE_FLOATS =|__asm__|_Pragma"
     r"|FEW_PANEL|next\.together|w\.twins =|int times = s\.at_once|by_chain = u->count"
     r"|TILE_HOLD\([45]\)"  # no tile is five rows and five vectors large
