@@ -159,11 +159,14 @@ ATTENTION = [
         (TILE_NEON, "[8] = {[2] = tile_8x2}", "[8] = {[2] = tile_7x2}")]),
     # What a query sees
     ("causal_sees_one_key_more", "vector", [
-        (WALK, "int end = i < g->count ? g->ends[i] : g->hi;",
-               "int end = i < g->count ? g->ends[i] + 1 : g->hi;")]),
+        (WALK, "g->ends[unseeing] <= lane)", "g->ends[unseeing] < lane)")]),
     ("causal_sees_one_key_less", "vector", [
-        (WALK, "int end = i < g->count ? g->ends[i] : g->hi;",
-               "int end = i < g->count ? g->ends[i] - 1 : g->hi;")]),
+        (WALK, "g->ends[unseeing] <= lane)", "g->ends[unseeing] <= lane + 1)")]),
+    ("few_see_one_key_more", "vector", [
+        (WALK, "int end = g->ends[i] > b->lo ? g->ends[i] : b->lo;",
+               "int end = (g->ends[i] > b->lo ? g->ends[i] : b->lo) + 1;")]),
+    ("padded_in_later_chunks_only", "vector", [
+        (WALK, "visible < least(most, chunk_first + RDK_CHUNK)", "visible < most - RDK_CHUNK")]),
     ("last_key_has_no_value", "vector", [
         (WALK, "g->ends[after - 1] - b->lo;", "g->ends[after - 1] - b->lo - 1;")]),
     ("few_last_key_has_no_value", "vector", [
@@ -227,7 +230,7 @@ ATTENTION = [
     ("nan_not_noted", "vector", [
         (WALK, "note_nan(w, b, g);", ";")]),
     ("nan_of_an_unseen_value_kept", "vector", [
-        (WALK, "(r->padded && has_nan(o, w->width))", "false")]),
+        (WALK, "(padded && has_nan(o, w->width))", "false")]),
     # Memory
     ("read_past_a_key", "vector", [
         (WALK, "t.steps = w->d->d_qk;", "t.steps = w->d->d_qk + 1;")]),

@@ -282,18 +282,38 @@ static int end_lane(const group *g) {
     return round_up(g->hi, RDK_LANES);
 }
 
-static void hide(const group *g, int row, int lane, int end) {
-    for (; lane < end; lane++)
-        *score_at(g, lane, row) = -INFINITY;
+/* The first n scores at s, whatever they are, become -inf. Those behind them are read, too, and stay. */
+RDK_INLINE void hide_first(float *s, int n) {
+    f32x16 hidden = f32x16_set1(-INFINITY);
+    for (; n >= RDK_LANES; n -= RDK_LANES, s += RDK_LANES)
+        f32x16_store(s, hidden);
+    if (n > 0)
+        f32x16_store(s, f32x16_select(b32x16_first(n), hidden, f32x16_load(s)));
 }
 
-/* What is not seen becomes -inf, over whole sixteens of lanes. */
-static void hide_unseen(const block *b, const group *g) {
-    for (int i = 0; i < g->width; i++) {
-        int end = i < g->count ? g->ends[i] : g->hi;
-        hide(g, i, first_lane(b), b->lo);
-        hide(g, i, end > b->lo ? end : b->lo, end_lane(g));
+/* What is not seen becomes -inf, over whole sixteens of lanes. Where scores lie by key: a lane that some rows do not see is
+ * one that the first rows do not see. */
+static void hide_by_key(const block *b, const group *g) {
+    int lane = first_lane(b), unseeing = 0;
+    for (; lane < b->lo; lane++)
+        hide_first(score_at(g, lane, 0), g->width);
+    for (lane = g->ends[0] > lane ? g->ends[0] : lane; lane < end_lane(g); lane++) {
+        while (unseeing < g->count && g->ends[unseeing] <= lane)
+            unseeing++;
+        hide_first(score_at(g, lane, 0), lane < g->hi ? unseeing : g->width);
     }
+}
+
+static void hide_by_query(const block *b, const group *g) {
+    for (int i = 0; i < g->count; i++) {
+        int end = g->ends[i] > b->lo ? g->ends[i] : b->lo;
+        hide_first(score_at(g, first_lane(b), i), b->lo - first_lane(b));
+        hide_first(score_at(g, end, i), end_lane(g) - end);
+    }
+}
+
+static void hide_unseen(const block *b, const group *g) {
+    (by_query(g) ? hide_by_query : hide_by_key)(b, g);
 }
 
 /* Finds the rows that see a score of NaN: their chunk goes to the reference. */
@@ -611,7 +631,7 @@ static void open_chunk(const walk *w, const group *g) {
     for (int i = 0; i < g->width; i++)
         w->l[g->first + i] = 0;
     for (int i = 0; i < g->count; i++)
-        w->rows[g->first + i].chunk_is_odd = w->rows[g->first + i].padded = false;
+        w->rows[g->first + i].chunk_is_odd = false;
 }
 
 static bool has_nan(const float *o, int64_t width) {
@@ -643,13 +663,14 @@ RDK_INLINE void fold_sums(float *total, const float *o, int64_t width, float r, 
                                            f32x16_mul(f32x16_load(o + c), b)));
 }
 
-/* Row `row`, whose M and T stand at `at`. */
-static void close_chunk(const walk *w, int64_t row, int64_t at, int64_t chunk, bool is_last) {
+/* Row `row`, whose M and T stand at `at`. It is padded if it gave weight +0 to keys that it does not see. */
+static void close_chunk(const walk *w, int64_t row, int64_t at, int64_t chunk, bool padded,
+                        bool is_last) {
     rdk_row *r = &w->rows[row];
     float *o = w->o + row * w->width, *total = w->total + row * w->width, T = w->T[at];
     bool cold = T > RDK_HOT || (T > -INFINITY && T < -RDK_HOT);
     closed c = {w->l[row] == 0 ? -INFINITY : w->M[at], w->l[row]};
-    if (cold || r->chunk_is_odd || (r->padded && has_nan(o, w->width)))
+    if (cold || r->chunk_is_odd || (padded && has_nan(o, w->width)))
         c = redo_chunk(w, r, o, chunk);
     if (!r->has_total) {
         r->M = c.M;
@@ -703,22 +724,18 @@ static void write_row(const walk *w, int64_t row) {
 
 /* ---- One block of keys ---------------------------------------------------------------------------------- */
 
-static void note_padding(const walk *w, const group *g) {
-    for (int i = 0; i < g->count; i++)
-        if (g->ends[i] < g->hi)
-            w->rows[g->first + i].padded = true;
-}
-
 /* After a block: closes the chunk that ends with it, and writes the rows that see nothing more. */
 static void leave(const walk *w, const block *b, const group *g) {
     int64_t chunk_first = b->chunk * RDK_CHUNK - w->d->key_pos0; /* or before the first key */
-    bool is_last = w->rows[g->first + g->count - 1].visible <= b->base + b->hi;
+    int64_t most = w->rows[g->first + g->count - 1].visible;
+    bool is_last = most <= b->base + b->hi;
     if (!is_last && !b->closes_chunk)
         return;
     for (int i = 0; i < g->count; i++) {
         int64_t visible = w->rows[g->first + i].visible;
         if (visible > 0 && visible > chunk_first)
-            close_chunk(w, g->first + i, 2 * g->first + i, b->chunk, is_last);
+            close_chunk(w, g->first + i, 2 * g->first + i, b->chunk,
+                        visible < least(most, chunk_first + RDK_CHUNK), is_last);
         if (is_last)
             write_row(w, g->first + i);
     }
@@ -728,10 +745,8 @@ static void leave(const walk *w, const block *b, const group *g) {
 static void weigh_scores(const walk *w, const block *b, group *g) {
     if (b->opens_chunk)
         open_chunk(w, g);
-    if (b->lo % RDK_LANES || g->hi % RDK_LANES || g->ends[0] < g->hi) {
+    if (b->lo % RDK_LANES || g->hi % RDK_LANES || g->ends[0] < g->hi)
         hide_unseen(b, g);
-        note_padding(w, g);
-    }
     find_references(w, b, g);
     (by_query(g) ? weigh_queries : weigh_group)(w, b, g);
 }

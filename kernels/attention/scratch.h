@@ -19,7 +19,6 @@ typedef struct rdk_row {
     int64_t visible;
     double M, l;       /* of the closed chunks */
     bool chunk_is_odd; /* the open one needs the reference */
-    bool padded;       /* it gave weight +0 to a key that is not visible */
     bool cold;         /* a closed chunk was */
     bool has_total;    /* the closed chunks' o lies in `total`; else in `o` */
 } rdk_row;
