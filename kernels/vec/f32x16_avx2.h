@@ -93,7 +93,6 @@ RDK_INLINE f32x16 f32x16_zero_where(b32x16 m, f32x16 v) {
     return F32X16_BOTH(_mm256_andnot_ps(m.a, v.a), _mm256_andnot_ps(m.b, v.b));
 }
 
-/* n is 0 to 16. */
 RDK_INLINE b32x16 b32x16_first(int n) {
     static const int32_t FIRST[32] = {-1, -1, -1, -1, -1, -1, -1, -1,
                                       -1, -1, -1, -1, -1, -1, -1, -1};

@@ -77,14 +77,27 @@ SPEED_LINES = re.compile(
 
 # Mutants that are the right program in other words: (file, operator, part of the line, why).
 TO_REFERENCE = "more rows go to the reference, which gives the same bits, slower"
+LEFT_TO_OTHERS = "the loop for all types does what is left, with the same bits"
 EQUIVALENT = [
     ("kernels/softmax/softmax_rows.h", "logic", "r->T > RDK_HOT || (r->T > -INFINITY && r->T < -RDK_HOT)",
      TO_REFERENCE),
     ("kernels/attention/attention_walk.h", "relation", "lane + keys * times > end",
      "the same keys, one group after another instead of all in one call"),
+    ("kernels/attention/attention_walk.h", "constant", "lane = g->ends[0] > lane ? g->ends[0] : lane",
+     "where the second row sees a key of the block, the first sees as many but one"),
+    ("kernels/attention/attention_walk.h", "logic", "(padded && has_nan(o, w->width))", TO_REFERENCE),
+    ("kernels/attention/attention_walk.h", "relation", "lane < g->hi ? unseeing : g->width",
+     "a column without a row may have any score"),
+    ("kernels/attention/attention_walk.h", "relation", "g->hi % RDK_LANES || g->ends[0] < g->hi",
+     "nothing is hidden where all is seen"),
     ("dispatch/attention.c", "relation", "if (d->batch <= 1 || !rows)",
      "the only batch has index 0, and 0 times any stride is 0"),
     ("kernels/softmax/softmax_rows.h", "logic", "T > -INFINITY && f32x16_max_lanes(bias_max) > RDK_HOT", TO_REFERENCE),
+    ("kernels/softmax/softmax_rows.h", "relation", "v < VECTORS; v += F32X16_IN_FLIGHT", "the last time for no vector"),
+    ("kernels/softmax/softmax_rows.h", "relation", "j + 8 <= visible", LEFT_TO_OTHERS),
+    ("kernels/softmax/softmax_rows.h", "constant", "j + 8 <= visible", LEFT_TO_OTHERS),
+    ("kernels/softmax/softmax_rows.h", "drop", "j = log_eights(r, &c);", LEFT_TO_OTHERS),
+    ("kernels/vec/f32x16_avx2.h", "constant", "-1, -1, -1", "of a mask, the sign alone is looked at"),
 ]
 
 # ---- Which tests see it --------------------------------------------------------------------------------------
