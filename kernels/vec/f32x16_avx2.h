@@ -94,10 +94,10 @@ RDK_INLINE f32x16 f32x16_zero_where(b32x16 m, f32x16 v) {
 }
 
 RDK_INLINE b32x16 b32x16_first(int n) {
-    static const int32_t FIRST[32] = {-1, -1, -1, -1, -1, -1, -1, -1,
-                                      -1, -1, -1, -1, -1, -1, -1, -1};
-    const float *p = (const float *)(const void *)(FIRST + 16 - n);
-    return (b32x16){_mm256_loadu_ps(p), _mm256_loadu_ps(p + 8)};
+    __m256i count = _mm256_set1_epi32(n);
+    __m256i a = _mm256_cmpgt_epi32(count, _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+    __m256i b = _mm256_cmpgt_epi32(count, _mm256_setr_epi32(8, 9, 10, 11, 12, 13, 14, 15));
+    return (b32x16){_mm256_castsi256_ps(a), _mm256_castsi256_ps(b)};
 }
 
 /* ---- Memory ----------------------------------------------------------------------------------- */

@@ -86,6 +86,8 @@ EQUIVALENT = [
     ("kernels/attention/attention_walk.h", "constant", "lane = g->ends[0] > lane ? g->ends[0] : lane",
      "where the second row sees a key of the block, the first sees as many but one"),
     ("kernels/attention/attention_walk.h", "logic", "(padded && has_nan(o, w->width))", TO_REFERENCE),
+    ("kernels/attention/attention_walk.h", "relation", "for (int first; lane < end; lane += keys * times)",
+     "the last keys once more"),
     ("kernels/attention/attention_walk.h", "relation", "lane < g->hi ? unseeing : g->width",
      "a column without a row may have any score"),
     ("kernels/attention/attention_walk.h", "relation", "g->hi % RDK_LANES || g->ends[0] < g->hi",
@@ -97,7 +99,6 @@ EQUIVALENT = [
     ("kernels/softmax/softmax_rows.h", "relation", "j + 8 <= visible", LEFT_TO_OTHERS),
     ("kernels/softmax/softmax_rows.h", "constant", "j + 8 <= visible", LEFT_TO_OTHERS),
     ("kernels/softmax/softmax_rows.h", "drop", "j = log_eights(r, &c);", LEFT_TO_OTHERS),
-    ("kernels/vec/f32x16_avx2.h", "constant", "-1, -1, -1", "of a mask, the sign alone is looked at"),
 ]
 
 # ---- Which tests see it --------------------------------------------------------------------------------------

@@ -39,7 +39,7 @@ def model(name, pipes, passes=1, by_rate=False):
 
 ISAS = {
     "avx2": {
-        "title": "AVX2", "triple": "x86_64", "objdump": "objdump",
+        "title": "AVX2", "lanes": 8, "triple": "x86_64", "objdump": "objdump",
         "builds": {"gcc": ["gcc-12"], "clang": ["clang-19"]},
         "full": ("tile_scores_4x3_of_1", "tile_scores_4x3_of_2", "tile_values_6x2"),
         "shown": ("tile_scores_8x1_of_2", "few_by_hand_1_of_2", "few_by_hand_2_of_2", "few_by_hand_3_of_2",
@@ -48,7 +48,7 @@ ISAS = {
                            model("haswell", ("HWPort0", "HWPort1"))]},
     },
     "avx512": {
-        "title": "AVX-512", "triple": "x86_64", "objdump": "objdump",
+        "title": "AVX-512", "lanes": 16, "triple": "x86_64", "objdump": "objdump",
         "builds": {"gcc": ["gcc-12"], "clang": ["clang-19"]},
         "full": ("tile_8x3", "tile_12x2"), "shown": ("few_2_2", "few_3_2", "few_4_2", "few_4_1"),
         "models": {"zmm": [model("skylake-avx512", ("SKXPort0", "SKXPort5")),
@@ -57,7 +57,7 @@ ISAS = {
                            model("znver4", ("Zn4FP0", "Zn4FP1"), by_rate=True)]},
     },
     "neon": {
-        "title": "NEON", "triple": "aarch64", "objdump": "aarch64-linux-gnu-objdump",
+        "title": "NEON", "lanes": 4, "triple": "aarch64", "objdump": "aarch64-linux-gnu-objdump",
         "builds": {"gcc": ["aarch64-linux-gnu-gcc"], "clang": ["clang-19", "--target=aarch64-linux-gnu"]},
         "full": ("tile_4x6", "tile_6x4"), "shown": ("tile_8x2", "few_of_1", "few_of_2"),
         "models": {"": [model("neoverse-n1", ("N1UnitV0", "N1UnitV1")),
@@ -78,6 +78,7 @@ MEANS = {"tile_scores_4x3_of_1": "scores, one chain", "tile_scores_4x3_of_2": "s
          "tile_8x2": "scores, 5 to 8 queries", "few_of_1": "up to 4 queries, one chain",
          "few_of_2": "up to 4 queries, two chains"}
 ATTENTION, SOFTMAX = "weights of attention", "weights of softmax"
+BLOCK, WEIGHT_FMAS = 128, 9 # columns of a block; FMAs of a weight without a bias
 
 Loop = collections.namedtuple("Loop", "name compiler code rules")
 # cycles of an iteration; which part of the FMA pipes its FMAs fill; which part is filled at all
@@ -141,8 +142,8 @@ def is_straight(rules, code):
     return sum(bool(rules.jump.match(c.name)) for c in code) == 1
 
 
-def weight_loops(rules, found):
-    """Of attention the loop without a branch; of softmax the run of a whole block, which branches surround."""
+def weight_loops(rules, found, lanes):
+    """Of attention the loop without a branch; of softmax the run of a whole block without biases, which branches surround."""
     attention, softmax = [], []
     for member, _, name, code in found:
         if member.startswith("attention_") and not name.startswith(("tile_", "few_")):
@@ -150,6 +151,7 @@ def weight_loops(rules, found):
             attention += [body for body in bodies if is_straight(rules, body)]
         elif member.startswith("softmax_") and name.startswith("sums_kept"):
             softmax += [[code[i] for i in stretch] for stretch in loops.straight_runs(rules, code)]
+    softmax = [code for code in softmax if loops.fmas(rules, code) == BLOCK // lanes * WEIGHT_FMAS]
     return {ATTENTION: most_fmas(rules, attention), SOFTMAX: most_fmas(rules, softmax)}
 
 
@@ -159,7 +161,7 @@ def loops_of(isa, compiler, command):
     rules = found[0][1]
     code = {name: densest(rules, body, loops.loops(rules, body)) for member, _, name, body in found
             if member.startswith("attention_") and name in setting["full"] + setting["shown"]}
-    code.update(weight_loops(rules, found))
+    code.update(weight_loops(rules, found, setting["lanes"]))
     names = setting["full"] + setting["shown"] + (ATTENTION, SOFTMAX)
     return [Loop(name, compiler, code.get(name), rules) for name in names]
 
