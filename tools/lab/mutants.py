@@ -72,6 +72,7 @@ SPEED_LINES = re.compile(
     r"|FEW_PANEL|next\.together|w\.twins =|int times = s\.at_once|by_chain = u->count"
     r"|TILE_HOLD\([45]\)"  # no tile is five rows and five vectors large
     r"|lane < g->ends\[i\]( && !isnan|\)$)"  # more looked at: more goes to the reference, which gives the same bits
+    r"|for \(int first; lane < end;"  # the last keys once more
     r"|r < rows && i < vectors"  # sums outside a tile are stored nowhere: the compiler leaves them out
     r"|sizeof \w+\[|\bX\(\d|\[\d+\] = \w")  # lists: what is wrong there does not compile
 
@@ -86,8 +87,6 @@ EQUIVALENT = [
     ("kernels/attention/attention_walk.h", "constant", "lane = g->ends[0] > lane ? g->ends[0] : lane",
      "where the second row sees a key of the block, the first sees as many but one"),
     ("kernels/attention/attention_walk.h", "logic", "(padded && has_nan(o, w->width))", TO_REFERENCE),
-    ("kernels/attention/attention_walk.h", "relation", "for (int first; lane < end; lane += keys * times)",
-     "the last keys once more"),
     ("kernels/attention/attention_walk.h", "relation", "lane < g->hi ? unseeing : g->width",
      "a column without a row may have any score"),
     ("kernels/attention/attention_walk.h", "relation", "g->hi % RDK_LANES || g->ends[0] < g->hi",
