@@ -282,13 +282,8 @@ static int end_lane(const group *g) {
     return round_up(g->hi, RDK_LANES);
 }
 
-/* The first n scores at s, whatever they are, become -inf. */
 RDK_INLINE void hide_first(float *s, int n) {
-    f32x16 hidden = f32x16_set1(-INFINITY);
-    for (; n >= RDK_LANES; n -= RDK_LANES, s += RDK_LANES)
-        f32x16_store(s, hidden);
-    if (n > 0)
-        f32x16_store_first_as((char *)s, RDK_F32, hidden, n);
+    f32x16_fill((char *)s, RDK_F32, 0, n, -INFINITY);
 }
 
 /* What is not seen becomes -inf, over whole sixteens of lanes. Where scores lie by key: a lane that some rows do not see is
