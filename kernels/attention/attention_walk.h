@@ -84,10 +84,9 @@ typedef struct place {
     int64_t count;
 } place;
 
-/* What is read after a block: keys, fetched during its scores, and values, fetched during its values; or both during
- * both, as one stream. */
+/* What is fetched beside scores, and beside values; or beside both, as one stream. */
 typedef struct ahead {
-    stream keys, values;
+    stream by_scores, by_values;
     bool together;
 } ahead;
 
@@ -121,9 +120,9 @@ static stream stream_of_both(const walk *w, const char *keys, const char *values
 static ahead ahead_of(const walk *w, place p) {
     const rdk_attention_desc *d = w->d;
     if (w->twins)
-        return (ahead){.keys = stream_of_both(w, p.k, p.v, p.count), .together = true};
-    return (ahead){.keys = halves_of(p.k, d->d_qk, d->k.row_stride, p.count),
-                   .values = halves_of(p.v, d->d_v, d->v.row_stride, p.count)};
+        return (ahead){.by_scores = stream_of_both(w, p.k, p.v, p.count), .together = true};
+    return (ahead){.by_scores = halves_of(p.k, d->d_qk, d->k.row_stride, p.count),
+                   .by_values = halves_of(p.v, d->d_v, d->v.row_stride, p.count)};
 }
 
 /* The lanes of a block that a row sees end here. */
@@ -219,7 +218,7 @@ static void enter_queries(const walk *w, const group *g, int64_t end) {
 /* So many keys, so many times; moves on. */
 static void score_keys(tile *t, int keys, int vectors, int times) {
     t->times = times;
-    if (keys > 0)
+    if (keys > 0 && times > 0)
         run_tile(t, keys, vectors);
     t->a += keys * times * t->a_row;
     t->c += keys * times * t->c_row;
@@ -719,11 +718,15 @@ static void write_row(const walk *w, int64_t row) {
 
 /* ---- One block of keys ---------------------------------------------------------------------------------- */
 
+static bool sees_no_more(const walk *w, const block *b, const group *g) {
+    return w->rows[g->first + g->count - 1].visible <= b->base + b->hi;
+}
+
 /* After a block: closes the chunk that ends with it, and writes the rows that see nothing more. */
 static void leave(const walk *w, const block *b, const group *g) {
     int64_t chunk_first = b->chunk * RDK_CHUNK - w->d->key_pos0; /* or before the first key */
     int64_t most = w->rows[g->first + g->count - 1].visible;
-    bool is_last = most <= b->base + b->hi;
+    bool is_last = sees_no_more(w, b, g);
     if (!is_last && !b->closes_chunk)
         return;
     for (int i = 0; i < g->count; i++) {
@@ -751,13 +754,17 @@ static bool wants_quads(const unit *u) {
     return FEW_QUADS && u->count <= FEW;
 }
 
+static bool is_first(const block *b) {
+    return b->base + b->lo == 0;
+}
+
 /* A group's rows come and go while their queries and sums are in the caches: turned before their first block, written
  * after their last. */
 static bool come_to(const walk *w, const unit *u, const block *b, group *g) {
     look_at(w, b, g);
     if (g->hi <= b->lo)
         return false;
-    if (b->base + b->lo == 0) {
+    if (is_first(b)) {
         if (wants_quads(u))
             enter_quads(w, g);
         else
@@ -766,11 +773,47 @@ static bool come_to(const walk *w, const unit *u, const block *b, group *g) {
     return true;
 }
 
+/* Rows first ... first + count - 1 in a view where those of a head follow each other, in two places: the two halves of one
+ * head, or heads `head` and head + 1 of several. Otherwise nothing. */
+static stream runs_of(const walk *w, const rdk_const_view *v, int64_t d, int64_t first,
+                      int64_t count, int head) {
+    const rdk_row *r = &w->rows[first], *last = r + count - 1;
+    const char *at = rdk_const_view_row(v, r->batch, r->head - r->head % w->group + head, r->query);
+    const int64_t run = (last->query - r->query + 1) * d * 4;
+    if (v->row_stride != d)
+        return (stream){.left = 0};
+    if (w->group == 1)
+        return halves_of(at, d, d, count);
+    return stream_of(at, v->head_stride * 4, run, run, 1);
+}
+
+/* What a group fetches that is not the last of its block: the rows that it will write, if it sees nothing more, and the
+ * queries that the next one will turn, if this is their first block. */
+static ahead rows_ahead(const walk *w, const unit *u, const block *b, const group *g) {
+    const rdk_attention_desc *d = w->d;
+    const rdk_const_view out = {d->out.data, d->out.batch_stride, d->out.head_stride,
+                                d->out.row_stride, d->out.type};
+    const int64_t next = g->first + g->count;
+    const int64_t next_count = least(TILE_GROUP, u->first + u->count - next);
+    const bool leaves = sees_no_more(w, b, g), more_heads = w->group > 2;
+    ahead rows = {.together = false};
+    if (leaves) {
+        rows.by_scores = runs_of(w, &out, d->d_v, g->first, g->count, 0);
+        if (more_heads)
+            rows.by_values = runs_of(w, &out, d->d_v, g->first, g->count, 2);
+    }
+    if (is_first(b)) {
+        rows.by_values = runs_of(w, &d->q, d->d_qk, next, next_count, 0);
+        if (more_heads && !leaves)
+            rows.by_scores = runs_of(w, &d->q, d->d_qk, next, next_count, 2);
+    }
+    return rows;
+}
+
 static void attend(const walk *w, const unit *u, block b, ahead next) {
     int groups = groups_of(u);
     bool far_apart = w->d->v.row_stride * 4 >= FAR_APART;
     bool packs = groups > (far_apart ? 2 : WORTH_PACKING), packed = false;
-    stream *next_values = next.together ? &next.keys : &next.values;
     for (int i = 0; i < groups; i++) {
         group g;
         find_group(w, u, i, groups, &g);
@@ -779,12 +822,14 @@ static void attend(const walk *w, const unit *u, block b, ahead next) {
         if (packs && !packed)
             pack_values(w, u, &b, b.lo, b.hi, 0);
         packed = packs;
-        score_group(w, u, &b, &g, &next.keys);
+        ahead now = i + 1 < groups ? rows_ahead(w, u, &b, &g) : next;
+        score_group(w, u, &b, &g, &now.by_scores);
         weigh_scores(w, &b, &g);
+        stream *by_values = now.together ? &now.by_scores : &now.by_values;
         if (packed)
-            add_packed_values(w, &b, &g, next_values);
+            add_packed_values(w, &b, &g, by_values);
         else
-            add_values_in_place(w, u, &b, &g, next_values);
+            add_values_in_place(w, u, &b, &g, by_values);
         leave(w, &b, &g);
     }
 }
@@ -1025,17 +1070,17 @@ static void look_ahead(const walk *w, const beside *s, ahead *next) {
     next->together = w->twins && has_more_keys(s) && has_more_values(s);
     int64_t both = least(keys.count, values.count);
     if (next->together) {
-        next->keys = stream_of_both(w, keys.at, values.at, both);
+        next->by_scores = stream_of_both(w, keys.at, values.at, both);
     } else if (w->twins && s->before && both > 0) {
         int last = s->values_end - half > s->before->b.lo ? s->values_end - half : s->before->b.lo;
         const char *still = value_at(w, s->before->u, s->before->b.base + last);
-        next->keys = stream_of_both(w, keys.at, still, least(both, half));
-        next->values =
+        next->by_scores = stream_of_both(w, keys.at, still, least(both, half));
+        next->by_values =
             stream_of_both(w, keys.at + half * k_step, values.at, least(both - half, half));
     } else {
-        next->keys =
+        next->by_scores =
             halves_of(keys.at, w->d->d_qk, w->d->k.row_stride, least(keys.count, s->at_once));
-        next->values =
+        next->by_values =
             halves_of(values.at, w->d->d_v, w->d->v.row_stride, least(values.count, s->at_once));
     }
 }
@@ -1068,10 +1113,11 @@ static void score_beside_values(const walk *w, work *now, const work *before, pa
     }
     int times = s.at_once / keys;
     for (; s.key < s.keys_end || s.value < s.values_end; s.key += s.at_once, s.value += s.at_once) {
-        if (!next.together || next.keys.left <= 0 || !has_more_keys(&s) || !has_more_values(&s))
+        if (!next.together || next.by_scores.left <= 0 || !has_more_keys(&s) ||
+            !has_more_values(&s))
             look_ahead(w, &s, &next);
-        f.fetch = &next.keys;
-        t.fetch = next.together ? &next.keys : &next.values;
+        f.fetch = &next.by_scores;
+        t.fetch = next.together ? &next.by_scores : &next.by_values;
         if (s.key < s.keys_end)
             score_few(w, now, s.key, (int)least(s.key + s.at_once, s.keys_end), keys, times, &f);
         if (s.value < s.values_end)

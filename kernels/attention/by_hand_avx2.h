@@ -104,11 +104,14 @@
 #define LOOP(label, body) DO(".p2align 5") label ":\n\t" body DO("dec %[n]") DO("jnz " label "b")
 
 /* Steps but for the last four: those that are left over by fours, then fours, with fetching or without. */
-#define STEPS(shape, A, B, ON_BY_1, ON_BY_4) \
-    DO("mov %[ones], %[n]") DO("test %[n], %[n]") DO("jz 2f") LOOP("1", STEP(shape, A, B, 0) ON_BY_1) "2:\n\t" \
-    DO("mov %[fours], %[n]") DO("test %[n], %[n]") DO("jz 5f") DO("cmpq $0, %[fetches]") DO("jne 4f") \
+#define STEPS(shape, A, B, ones, fours, ON_BY_1, ON_BY_4) \
+    DO("mov %[" #ones "], %[n]") DO("test %[n], %[n]") DO("jz 2f") LOOP("1", STEP(shape, A, B, 0) ON_BY_1) "2:\n\t" \
+    DO("mov %[" #fours "], %[n]") DO("test %[n], %[n]") DO("jz 5f") DO("cmp %[fetch_end], %[ahead]") DO("jb 4f") \
     LOOP("3", FOUR_STEPS(shape, A, B) ON_BY_4) DO("jmp 5f") \
     LOOP("4", FETCH FOUR_STEPS(shape, A, B) ON_BY_4) "5:\n\t"
+
+/* All tiles that are one below the other: what lies between two is as short as can be. */
+#define TILES(body) "6:\n\t" body DO("decq %[times]") DO("jnz 6b")
 
 #define CLOBBERS \
     "memory", "cc", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", \
@@ -119,35 +122,6 @@
 #define PUT(sum, r, i) STORE(#sum "*32(%[c])", sum)
 #define JOIN(sum, r, i) ADD(#sum "*32(%[c])", sum) PUT(sum, r, i)
 
-/* One chain, put or joined to what the one before has put. */
-#define SCORE_CHAIN(shape, A, B, BY_1, BY_4, E) \
-    __asm__ volatile(ZEROS \
-        STEPS(shape, A, B, BY_1, BY_4) LAST_FOUR_FRONT(shape, A, B, E) LAST_FOUR_BACK(shape, A, B, E) \
-        : [a] "+r"(a), [b] "+r"(b), [ahead] "+r"(ahead), [n] "=&r"(n) \
-        : [a_far] "r"(far), [a_far3] "r"(3 * far), [a_far5] "r"(5 * far), [a_far7] "r"(7 * far), [c] "r"(c), \
-          [twin] "r"(t->fetch->twin), [fetches] "m"(fetches), [ones] "m"(ones), [fours] "m"(fours) \
-        : CLOBBERS)
-
-#define SCORES_OF(name, shape, rows, vectors, A, B, BY_1, BY_4, KEYS_AHEAD) \
-    static void name(const tile *t) { \
-        const int64_t far = t->a_row; \
-        for (int64_t i = 0; i < t->times; i++) { \
-            char *c = (char *)t->c + i * rows * vectors * 32; \
-            chain k = first_chain(t->steps, t->chains); \
-            do { \
-                const int64_t ones = k.steps & 3, fours = (k.steps >> 2) - 1, fetches = t->fetch->left > 0; \
-                const char *a = t->a + i * rows * far + k.first * 4, *b = chain_in_b(t, &k); \
-                const char *ahead = t->fetch->p; \
-                int64_t n; \
-                if (k.first == 0) \
-                    SCORE_CHAIN(shape, A, B, BY_1, KEYS_AHEAD BY_4, PUT); \
-                else \
-                    SCORE_CHAIN(shape, A, B, BY_1, BY_4, JOIN); \
-                stream_fetched(t->fetch, ahead); \
-            } while (next_chain(&k, t->steps, t->chains)); \
-        } \
-    }
-
 /* The keys of the next tile, into L1. With two chains all of a key is read in half of the time. */
 #define KEYS_AHEAD_4x3 \
     DO("prefetcht0 " FROM_4(a, a_far)) DO("prefetcht0 " FROM_5(a, a_far)) \
@@ -157,16 +131,88 @@
 #define KEYS_AHEAD_6x2
 #define KEYS_AHEAD_8x1
 
-/* Of one chain, of two, and of two whose steps of b lie chain by chain. */
+/* All steps of a chain. */
+#define CHAIN(shape, A, B, ones, fours, BY_1, BY_4, E) \
+    ZEROS STEPS(shape, A, B, ones, fours, BY_1, BY_4) LAST_FOUR_FRONT(shape, A, B, E) LAST_FOUR_BACK(shape, A, B, E)
+#define SCORE_OPERANDS \
+    [a_far] "r"(far), [a_far3] "r"(3 * far), [a_far5] "r"(5 * far), [a_far7] "r"(7 * far), [twin] "r"(t->fetch->twin), \
+        [fetch_end] "m"(fetch_end), [ones] "m"(ones), [fours] "m"(fours)
+
+/* Scores of one chain, whose steps of a and of b lie `a_step` and `b_step` bytes apart. a and b end four steps before the chain's end. */
+#define SCORES_OF_ONE_CHAIN(name, shape, rows, vectors) \
+    static void name(const tile *t) { \
+        const int64_t far = t->a_row, ones = t->steps & 3, fours = (t->steps >> 2) - 1; \
+        const int64_t a_on = rows * far - (t->steps - 4) * 4, b_on = -(t->steps - 4) * vectors * 32; \
+        const char *a = t->a, *b = t->b, *ahead = t->fetch->p, *fetch_end = stream_end(t->fetch); \
+        float *c = t->c; \
+        int64_t n, times = t->times; \
+        __asm__ volatile(TILES( \
+            CHAIN(shape, ALONG_1, B_##vectors##_OF_1, ones, fours, BY_1_OF_1(vectors), BY_4_OF_1(vectors), PUT) \
+            DO("add %[a_on], %[a]") DO("add %[b_on], %[b]") DO("add $32*" #rows "*" #vectors ", %[c]")) \
+            : [a] "+r"(a), [b] "+r"(b), [c] "+r"(c), [ahead] "+r"(ahead), [n] "=&r"(n), [times] "+m"(times) \
+            : SCORE_OPERANDS, [a_on] "m"(a_on), [b_on] "m"(b_on) \
+            : CLOBBERS); \
+        stream_fetched(t->fetch, ahead); \
+    }
+
+/* Of two chains, one after the other. */
+#define SCORES_OF_TWO_CHAINS(name, shape, rows, vectors) \
+    static void name(const tile *t) { \
+        const int64_t even = (t->steps + 1) >> 1, odd = t->steps >> 1, far = t->a_row; \
+        const int64_t ones = even & 3, fours = (even >> 2) - 1, odd_ones = odd & 3, odd_fours = (odd >> 2) - 1; \
+        const int64_t a_turn = 4 - (even - 4) * 8, b_turn = vectors * 32 - (even - 4) * vectors * 64; \
+        const int64_t a_on = rows * far - 4 - (odd - 4) * 8, b_on = -(vectors * 32) - (odd - 4) * vectors * 64; \
+        const char *a = t->a, *b = t->b, *ahead = t->fetch->p, *fetch_end = stream_end(t->fetch); \
+        float *c = t->c; \
+        int64_t n, times = t->times; \
+        __asm__ volatile(TILES( \
+            CHAIN(shape, ALONG_2, B_##vectors##_OF_2, ones, fours, BY_1_OF_2(vectors), \
+                  KEYS_AHEAD_##shape BY_4_OF_2(vectors), PUT) \
+            DO("add %[a_turn], %[a]") DO("add %[b_turn], %[b]") \
+            CHAIN(shape, ALONG_2, B_##vectors##_OF_2, odd_ones, odd_fours, BY_1_OF_2(vectors), BY_4_OF_2(vectors), JOIN) \
+            DO("add %[a_on], %[a]") DO("add %[b_on], %[b]") DO("add $32*" #rows "*" #vectors ", %[c]")) \
+            : [a] "+r"(a), [b] "+r"(b), [c] "+r"(c), [ahead] "+r"(ahead), [n] "=&r"(n), [times] "+m"(times) \
+            : SCORE_OPERANDS, [odd_ones] "m"(odd_ones), [odd_fours] "m"(odd_fours), [a_turn] "m"(a_turn), \
+              [b_turn] "m"(b_turn), [a_on] "m"(a_on), [b_on] "m"(b_on) \
+            : CLOBBERS); \
+        stream_fetched(t->fetch, ahead); \
+    }
+
+/* Of pieces of two chains, whose steps of b lie chain by chain: tile by tile. */
+#define SCORES_OF_A_CHAIN(shape, vectors, KEYS, E) \
+    __asm__ volatile( \
+        CHAIN(shape, ALONG_2, B_##vectors##_OF_1, ones, fours, DO("add $8, %[a]") DO("add $32*" #vectors ", %[b]"), \
+              KEYS DO("add $32, %[a]") DO("add $128*" #vectors ", %[b]"), E) \
+        : [a] "+r"(a), [b] "+r"(b), [ahead] "+r"(ahead), [n] "=&r"(n) : SCORE_OPERANDS, [c] "r"(c) : CLOBBERS)
+#define SCORES_OF_PIECES(name, shape, rows, vectors) \
+    static void name(const tile *t) { \
+        const int64_t far = t->a_row; \
+        for (int64_t i = 0; i < t->times; i++) { \
+            char *c = (char *)t->c + i * rows * vectors * 32; \
+            chain k = first_chain(t->steps, t->chains); \
+            do { \
+                const int64_t ones = k.steps & 3, fours = (k.steps >> 2) - 1; \
+                const char *a = t->a + i * rows * far + k.first * 4, *b = chain_in_b(t, &k); \
+                const char *ahead = t->fetch->p, *fetch_end = stream_end(t->fetch); \
+                int64_t n; \
+                if (k.first == 0) \
+                    SCORES_OF_A_CHAIN(shape, vectors, KEYS_AHEAD_##shape, PUT); \
+                else \
+                    SCORES_OF_A_CHAIN(shape, vectors, , JOIN); \
+                stream_fetched(t->fetch, ahead); \
+            } while (next_chain(&k, t->steps, t->chains)); \
+        } \
+    }
+
+#define BY_1_OF_1(vectors) DO("add $4, %[a]") DO("add $32*" #vectors ", %[b]")
+#define BY_4_OF_1(vectors) DO("add $16, %[a]") DO("add $128*" #vectors ", %[b]")
+#define BY_1_OF_2(vectors) DO("add $8, %[a]") DO("add $64*" #vectors ", %[b]")
+#define BY_4_OF_2(vectors) DO("add $32, %[a]") DO("add $256*" #vectors ", %[b]")
+
 #define SCORES(shape, rows, vectors) \
-    SCORES_OF(tile_scores_##shape##_of_1, shape, rows, vectors, ALONG_1, B_##vectors##_OF_1, \
-              DO("add $4, %[a]") DO("add $32*" #vectors ", %[b]"), DO("add $16, %[a]") DO("add $128*" #vectors ", %[b]"), ) \
-    SCORES_OF(tile_scores_##shape##_of_2, shape, rows, vectors, ALONG_2, B_##vectors##_OF_2, \
-              DO("add $8, %[a]") DO("add $64*" #vectors ", %[b]"), DO("add $32, %[a]") DO("add $256*" #vectors ", %[b]"), \
-              KEYS_AHEAD_##shape) \
-    SCORES_OF(tile_scores_##shape##_by_chain, shape, rows, vectors, ALONG_2, B_##vectors##_OF_1, \
-              DO("add $8, %[a]") DO("add $32*" #vectors ", %[b]"), DO("add $32, %[a]") DO("add $128*" #vectors ", %[b]"), \
-              KEYS_AHEAD_##shape)
+    SCORES_OF_ONE_CHAIN(tile_scores_##shape##_of_1, shape, rows, vectors) \
+    SCORES_OF_TWO_CHAINS(tile_scores_##shape##_of_2, shape, rows, vectors) \
+    SCORES_OF_PIECES(tile_scores_##shape##_by_chain, shape, rows, vectors)
 
 SCORES(4x3, 4, 3)
 SCORES(4x2, 4, 2)
@@ -194,32 +240,32 @@ SCORES(8x1, 8, 1)
 #define SHRUNK_5x2 SHRUNK_3 BEGIN_ROW(3, 15, 6, 7) BEGIN_ROW(4, 12, 8, 9) THREE_ROWS_BACK
 #define SHRUNK_6x2 SHRUNK_3 BEGIN_ROW(3, 15, 6, 7) BEGIN_ROW(4, 12, 8, 9) BEGIN_ROW(5, 13, 10, 11) THREE_ROWS_BACK
 
-#define VALUE_PIECE(shape, BEGIN) \
-    __asm__ volatile(BEGIN \
-        STEPS(shape, ACROSS, B_APART, DO("add %[a_far], %[a]") DO("add %[b_step], %[b]"), \
+#define VALUE_TILES(shape, rows, BEGIN) \
+    __asm__ volatile(TILES(BEGIN \
+        STEPS(shape, ACROSS, B_APART, ones, fours, DO("add %[a_far], %[a]") DO("add %[b_step], %[b]"), \
               DO("lea (%[a],%[a_far],4), %[a]") DO("lea (%[b],%[b_step],4), %[b]")) \
         LAST_FOUR_FRONT(shape, ACROSS, B_APART, PUT_ROW) THREE_ROWS_ON LAST_FOUR_BACK(shape, ACROSS, B_APART, PUT_ROW) \
-        : [a] "+r"(a), [b] "+r"(b), [c] "+r"(c), [ahead] "+r"(ahead), [n] "+r"(n) \
+        DO("add %[a_on], %[a]") DO("add %[b_on], %[b]") DO("add %[c_on], %[c]") DO("addq $4*" #rows ", %[shrink]")) \
+        : [a] "+r"(a), [b] "+r"(b), [c] "+r"(c), [ahead] "+r"(ahead), [n] "=&r"(n), [times] "+m"(times), [shrink] "+m"(shrink) \
         : [a_far] "r"(far), [a_far3] "r"(3 * far), [b_step] "r"(b_step), [b_step3] "r"(3 * b_step), \
-          [c_row] "r"(c_row), [c_row3] "r"(3 * c_row), [twin] "r"(t->fetch->twin), [fetches] "m"(fetches), \
-          [ones] "m"(ones), [fours] "m"(fours) \
+          [c_row] "r"(c_row), [c_row3] "r"(3 * c_row), [twin] "r"(t->fetch->twin), [fetch_end] "m"(fetch_end), \
+          [ones] "m"(ones), [fours] "m"(fours), [a_on] "m"(a_on), [b_on] "m"(b_on), [c_on] "m"(c_on) \
         : CLOBBERS)
 
 #define VALUES(shape, rows) \
     static void tile_values_##shape(const tile *t) { \
         const int64_t far = t->a_step, b_step = t->b_step, c_row = t->c_row * 4; \
-        const int64_t ones = t->steps % 4, fours = t->steps / 4 - 1; \
-        for (int64_t i = 0; i < t->times; i++) { \
-            const char *a = t->a + i * rows * 4, *b = t->b, *ahead = t->fetch->p; \
-            char *c = (char *)t->c + i * rows * c_row; \
-            const float *n = t->shrink ? t->shrink + i * rows : NULL; \
-            const int64_t fetches = t->fetch->left > 0; \
-            if (n) \
-                VALUE_PIECE(shape, SHRUNK_##shape); \
-            else \
-                VALUE_PIECE(shape, ZEROS); \
-            stream_fetched(t->fetch, ahead); \
-        } \
+        const int64_t ones = t->steps & 3, fours = (t->steps >> 2) - 1; \
+        const int64_t a_on = rows * 4 - (t->steps - 4) * far, b_on = -(t->steps - 4) * b_step, c_on = (rows - 3) * c_row; \
+        const char *a = t->a, *b = t->b, *ahead = t->fetch->p, *fetch_end = stream_end(t->fetch); \
+        const float *shrink = t->shrink; \
+        float *c = t->c; \
+        int64_t n, times = t->times; \
+        if (shrink) \
+            VALUE_TILES(shape, rows, DO("mov %[shrink], %[n]") SHRUNK_##shape); \
+        else \
+            VALUE_TILES(shape, rows, ZEROS); \
+        stream_fetched(t->fetch, ahead); \
     }
 
 VALUES(4x2, 4)
@@ -490,9 +536,10 @@ RDK_INLINE tile_function *by_hand(const tile *t, int rows, int vectors) {
         return NULL;
     if (t->a_step == 4 * t->chains && t->b_row == vectors * 32 && t->c_row == vectors * 8 &&
         !t->shrink)
-        return (t->chains == 1 ? SCORES_OF_1
-                : t->by_chain  ? SCORES_BY_CHAIN
-                               : SCORES_OF_2)[rows][vectors];
+        return t->chains == 1              ? SCORES_OF_1[rows][vectors]
+               : t->by_chain               ? SCORES_BY_CHAIN[rows][vectors]
+               : t->steps <= 2 * RDK_CHAIN ? SCORES_OF_2[rows][vectors]
+                                           : NULL;
     if (t->a_row == 4 && t->chains == 1)
         return VALUES_BY_HAND[rows][vectors];
     return NULL;

@@ -48,7 +48,12 @@ RDK_INLINE void stream_fetch(stream *s, const int n) {
     }
 }
 
-/* After lines have been fetched up to p by other means; no gaps lie between rows. */
+/* Where lines end that follow each other: no gaps lie between rows. */
+RDK_INLINE const char *stream_end(const stream *s) {
+    return s->left > 0 ? s->p + s->left * RDK_LINE : s->p;
+}
+
+/* After lines have been fetched up to p by other means. */
 RDK_INLINE void stream_fetched(stream *s, const char *p) {
     s->left -= (p - s->p) / RDK_LINE;
     s->p = p;
@@ -62,7 +67,7 @@ typedef struct tile {
     bool by_chain;         /* steps of b lie chain by chain */
     float *c;
     int64_t c_row; /* floats */
-    int64_t times; /* so many tiles, one below the other */
+    int64_t times; /* so many tiles, at least one, one below the other */
     int64_t steps;
     int64_t chains;      /* 1 or 2, step by step in turn; each begins at +0 and is added to c */
     const float *shrink; /* NULL: c begins at +0; else c[r] is first multiplied with shrink[r] */
