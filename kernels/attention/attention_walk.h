@@ -76,6 +76,7 @@ typedef struct group {
     float *scores;                    /* of a block; then weights */
     int lane_step, row_step;          /* floats from a score to that of the next lane, and row */
     float shrink[2 * TILE_GROUP + 8]; /* of the sums so far, all rows twice; eight more are read */
+    bool shrinks;                     /* one of these is not 1 */
 } group;
 
 /* Keys and values that lie together. */
@@ -242,6 +243,8 @@ static void score_lanes(const walk *w, const unit *u, const block *b, const grou
     t.chains = w->chains;
     t.shrink = NULL;
     t.fetch = next;
+    t.across = 1;
+    t.b_across = 0;
     int whole = (end - lane) / at_once, rest = (end - lane) % at_once, half = 0;
     if (whole > 0 && rest > 0) { /* 8 keys are 4 and 4, not 6 and 2 */
         whole--;
@@ -373,7 +376,7 @@ static void largest_by_query(const block *b, const group *g, float *max, f32x16 
 static void find_references(const walk *w, const block *b, group *g) {
     float max[3 * TILE_GROUP];
     float *M = w->M + 2 * g->first, *T = w->T + 2 * g->first;
-    f32x16 magic = f32x16_set1(RDK_MAGIC), sum = f32x16_set1(0);
+    f32x16 magic = f32x16_set1(RDK_MAGIC), sum = f32x16_set1(0), moved = sum;
     (by_query(g) ? largest_by_query : largest_by_key)(b, g, max, &sum);
     if (f32x16_has_nan(sum))
         note_nan(w, b, g);
@@ -382,9 +385,11 @@ static void find_references(const walk *w, const block *b, group *g) {
         f32x16 old = f32x16_load(M + i);
         f32x16 new = f32x16_max(old, f32x16_sub(f32x16_add(t, magic), magic));
         f32x16_store(g->shrink + i, shrink_of(old, new));
+        moved = f32x16_add(moved, f32x16_zero_where(f32x16_le(new, old), f32x16_set1(1)));
         f32x16_store(M + i, new);
         f32x16_store(T + i, f32x16_max(f32x16_load(T + i), t));
     }
+    g->shrinks = f32x16_max_lanes(moved) > 0;
 }
 
 /* ---- Phase 3: weights ----------------------------------------------------------------------------------- */
@@ -489,42 +494,36 @@ static void pack_values(const walk *w, const unit *u, const block *b, int lane, 
     }
 }
 
-/* n tiles side by side; moves on. */
-static void run_tiles(tile *t, int rows, int vectors, int n) {
-    if (run_beside(t, rows, vectors, n))
-        return;
-    for (int i = 0; i < n; i++) {
-        run_tile(t, rows, vectors);
-        t->b += vectors * TILE_LANES * 4;
-        t->c += vectors * TILE_LANES;
-    }
-}
-
 /* One band of rows over some columns, in tiles as wide as it takes; moves on. */
 static void add_columns(tile *t, int rows, int columns) {
     int vectors = TILE_VECTORS_OF[rows];
-    for (int left = columns / TILE_LANES, n; left > 0; left -= n * vectors) {
+    for (int left = columns / TILE_LANES; left > 0; left -= (int)t->across * vectors) {
         while (vectors > left)
             vectors /= 2;
-        n = left / vectors;
-        run_tiles(t, rows, vectors, n);
+        t->across = left / vectors;
+        t->b_across = vectors * TILE_LANES * 4;
+        run_tile(t, rows, vectors);
+        t->b += t->across * t->b_across;
+        t->c += t->across * vectors * TILE_LANES;
     }
 }
 
-/* Values of some lanes, `step` bytes apart, and what is fetched meanwhile. */
-typedef struct strip {
+/* Values of some lanes, in strips: bytes from lane to lane, and from strip to strip; and what is fetched meanwhile. */
+typedef struct strips {
     const char *values;
-    int64_t step;
+    int64_t step, across;
     stream *next;
-} strip;
+} strips;
 
 /* What the sums of all rows are multiplied with before lane `lane`. */
 static const float *shrink_at(const block *b, const group *g, int lane) {
-    return lane > b->lo ? TILE_AS_IT_IS : b->opens_chunk ? NULL : g->shrink;
+    return lane == b->lo && b->opens_chunk ? NULL
+           : lane > b->lo || !g->shrinks   ? TILE_AS_IT_IS
+                                           : g->shrink;
 }
 
 /* What all tiles of a group have in common. An initialiser would clear them by a slow instruction. */
-RDK_INLINE void begin_values(const walk *w, const group *g, const strip *v, tile *t) {
+RDK_INLINE void begin_values(const walk *w, const group *g, const strips *v, tile *t) {
     t->a_row = g->row_step * 4;
     t->a_step = g->lane_step * 4;
     t->b_row = t->b_step = v->step;
@@ -536,54 +535,68 @@ RDK_INLINE void begin_values(const walk *w, const group *g, const strip *v, tile
 }
 
 /* Adds all lanes to columns c ... c_end - 1, which v has. Rows go in bands of nearly equal height: 8 rows
- * are 4 and 4, not 6 and 2. Bands that are all alike go in one call. */
-static void add_values(const walk *w, const block *b, const group *g, const strip *v, int64_t c,
+ * are 4 and 4, not 6 and 2. Several bands go through a strip before the next, one alone through as many columns as its
+ * tiles take. Where bands are all alike, all of it is one call. */
+static void add_values(const walk *w, const block *b, const group *g, const strips *v, int64_t c,
                        int64_t c_end) {
     const float *shrink = shrink_at(b, g, b->lo);
-    int bands = (g->count + TILE_QUERIES - 1) / TILE_QUERIES;
-    bool alike = g->count % bands == 0 && g->ends[0] == g->hi;
+    const int bands = (g->count + TILE_QUERIES - 1) / TILE_QUERIES, rows = g->count / bands;
+    const bool alike = g->count % bands == 0 && g->ends[0] == g->hi;
+    const bool strip_by_strip = bands > 1 || v->across != TILE_STRIP * 4;
+    const bool at_once =
+        alike && TILE_VECTORS_OF[rows] * TILE_LANES == TILE_STRIP && (c_end - c) % TILE_STRIP == 0;
+    const int64_t columns = strip_by_strip && !at_once ? TILE_STRIP : c_end - c;
     tile t;
     begin_values(w, g, v, &t);
     t.times = alike ? bands : 1;
-    for (int i = 0, first = 0, after; i < bands; i += (int)t.times, first = after) {
-        after = g->count * (i + 1) / bands;
-        t.steps = g->ends[after - 1] - b->lo;
-        if (t.steps <= 0)
-            continue;
-        t.a = (const char *)score_at(g, b->lo, first);
-        t.c = w->o + (g->first + first) * w->width + c;
-        t.shrink = shrink ? shrink + first : NULL;
-        t.b = v->values;
-        add_columns(&t, after - first, (int)(c_end - c));
-    }
+    for (const char *values = v->values; c < c_end; c += columns, values += v->across)
+        for (int i = 0, first = 0, after; i < bands; i += (int)t.times, first = after) {
+            after = g->count * (i + 1) / bands;
+            t.steps = g->ends[after - 1] - b->lo;
+            if (t.steps <= 0)
+                continue;
+            t.a = (const char *)score_at(g, b->lo, first);
+            t.c = w->o + (g->first + first) * w->width + c;
+            t.shrink = shrink == g->shrink ? shrink + first : shrink;
+            t.b = values;
+            if (at_once) {
+                t.across = columns / TILE_STRIP;
+                t.b_across = v->across;
+                run_tile(&t, rows, TILE_STRIP / TILE_LANES);
+            } else {
+                add_columns(&t, after - first, (int)least(columns, c_end - c));
+            }
+        }
 }
 
-static strip packed_strip(const walk *w, int64_t first, int lane, stream *next) {
+/* Those that were brought together, from column `first` on. */
+static strips packed_strips(const walk *w, int64_t first, int lane, stream *next) {
     int64_t columns = least(TILE_STRIP, w->width - first);
-    return (strip){(const char *)(w->values + first * RDK_BLOCK + lane * columns), columns * 4,
-                   next};
+    return (strips){(const char *)(w->values + first * RDK_BLOCK + lane * columns), columns * 4,
+                    TILE_STRIP * RDK_BLOCK * 4, next};
 }
 
-/* From the strips. */
+/* Where the columns end that are whole strips. */
+static int64_t whole_strips(int64_t columns) {
+    return columns / TILE_STRIP * TILE_STRIP;
+}
+
 static void add_packed_values(const walk *w, const block *b, const group *g, stream *next) {
-    for (int64_t c = 0; c < w->width; c += TILE_STRIP) {
-        strip v = packed_strip(w, c, b->lo, next);
-        add_values(w, b, g, &v, c, least(w->width, c + TILE_STRIP));
-    }
+    int64_t whole = whole_strips(w->width);
+    strips v = packed_strips(w, 0, b->lo, next), rest = packed_strips(w, whole, b->lo, next);
+    add_values(w, b, g, &v, 0, whole);
+    add_values(w, b, g, &rest, whole, w->width);
 }
 
-/* From where they lie, but for the last columns. Several bands go through the same columns
- * before the next, one alone through as many as its tiles take. */
+/* From where they lie, but for the last columns. */
 static void add_values_in_place(const walk *w, const unit *u, const block *b, const group *g,
                                 stream *next) {
-    int64_t whole = w->d->d_v / TILE_STRIP * TILE_STRIP;
-    int64_t at_once = g->count > TILE_QUERIES ? TILE_STRIP : whole;
-    strip v = {value_at(w, u, b->base + b->lo), w->d->v.row_stride * 4, next};
-    for (int64_t c = 0; c < whole; c += at_once, v.values += at_once * 4)
-        add_values(w, b, g, &v, c, c + at_once);
+    int64_t whole = whole_strips(w->d->d_v);
+    strips v = {value_at(w, u, b->base + b->lo), w->d->v.row_stride * 4, TILE_STRIP * 4, next};
+    add_values(w, b, g, &v, 0, whole);
     if (whole < w->width) {
         pack_values(w, u, b, b->lo, g->hi, whole);
-        v = packed_strip(w, whole, b->lo, next);
+        v = packed_strips(w, whole, b->lo, next);
         add_values(w, b, g, &v, whole, w->width);
     }
 }
@@ -1019,7 +1032,7 @@ static void score_few(const walk *w, const work *k, int lane, int end, int keys,
 /* Adds lanes `lane` ... end - 1, with what t knows of all lanes. The last columns are brought together first. */
 static void add_few_values(const walk *w, const work *k, int lane, int end, tile *t) {
     const group *g = &k->g;
-    int64_t whole = w->d->d_v / TILE_STRIP * TILE_STRIP, step = t->b_step;
+    int64_t whole = whole_strips(w->d->d_v), step = t->b_step;
     t->a = (const char *)score_at(g, lane, 0);
     t->b = value_at(w, k->u, k->b.base + lane);
     t->c = w->o + g->first * w->width;
@@ -1028,7 +1041,7 @@ static void add_few_values(const walk *w, const work *k, int lane, int end, tile
     add_columns(t, g->count, (int)whole);
     if (whole < w->width) {
         pack_values(w, k->u, &k->b, lane, end, whole);
-        strip v = packed_strip(w, whole, lane, t->fetch);
+        strips v = packed_strips(w, whole, lane, t->fetch);
         t->b = v.values;
         t->b_row = t->b_step = v.step;
         add_columns(t, g->count, (int)(w->width - whole));
@@ -1107,7 +1120,7 @@ static void score_beside_values(const walk *w, work *now, const work *before, pa
     if (now)
         begin_few(w, &now->g, &f);
     if (before) {
-        begin_values(w, &before->g, &(strip){.step = w->d->v.row_stride * 4}, &t);
+        begin_values(w, &before->g, &(strips){.step = w->d->v.row_stride * 4}, &t);
         s.value = before->b.lo;
         s.values_end = before->g.hi;
     }

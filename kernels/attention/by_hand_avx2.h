@@ -240,6 +240,12 @@ SCORES(8x1, 8, 1)
 #define SHRUNK_5x2 SHRUNK_3 BEGIN_ROW(3, 15, 6, 7) BEGIN_ROW(4, 12, 8, 9) THREE_ROWS_BACK
 #define SHRUNK_6x2 SHRUNK_3 BEGIN_ROW(3, 15, 6, 7) BEGIN_ROW(4, 12, 8, 9) BEGIN_ROW(5, 13, 10, 11) THREE_ROWS_BACK
 
+#define KEEP_ROW(r, s0, s1) LOAD(C_ROW_##r, s0) LOAD("32" C_ROW_##r, s1)
+#define AS_IT_IS_3 KEEP_ROW(0, 0, 1) KEEP_ROW(1, 2, 3) KEEP_ROW(2, 4, 5) THREE_ROWS_ON
+#define AS_IT_IS_4x2 AS_IT_IS_3 KEEP_ROW(3, 6, 7) THREE_ROWS_BACK
+#define AS_IT_IS_5x2 AS_IT_IS_3 KEEP_ROW(3, 6, 7) KEEP_ROW(4, 8, 9) THREE_ROWS_BACK
+#define AS_IT_IS_6x2 AS_IT_IS_3 KEEP_ROW(3, 6, 7) KEEP_ROW(4, 8, 9) KEEP_ROW(5, 10, 11) THREE_ROWS_BACK
+
 #define VALUE_TILES(shape, rows, BEGIN) \
     __asm__ volatile(TILES(BEGIN \
         STEPS(shape, ACROSS, B_APART, ones, fours, DO("add %[a_far], %[a]") DO("add %[b_step], %[b]"), \
@@ -252,25 +258,30 @@ SCORES(8x1, 8, 1)
           [ones] "m"(ones), [fours] "m"(fours), [a_on] "m"(a_on), [b_on] "m"(b_on), [c_on] "m"(c_on) \
         : CLOBBERS)
 
-#define VALUES(shape, rows) \
+#define VALUES(shape, rows, vectors) \
     static void tile_values_##shape(const tile *t) { \
         const int64_t far = t->a_step, b_step = t->b_step, c_row = t->c_row * 4; \
         const int64_t ones = t->steps & 3, fours = (t->steps >> 2) - 1; \
         const int64_t a_on = rows * 4 - (t->steps - 4) * far, b_on = -(t->steps - 4) * b_step, c_on = (rows - 3) * c_row; \
-        const char *a = t->a, *b = t->b, *ahead = t->fetch->p, *fetch_end = stream_end(t->fetch); \
-        const float *shrink = t->shrink; \
-        float *c = t->c; \
-        int64_t n, times = t->times; \
-        if (shrink) \
-            VALUE_TILES(shape, rows, DO("mov %[shrink], %[n]") SHRUNK_##shape); \
-        else \
-            VALUE_TILES(shape, rows, ZEROS); \
+        const char *ahead = t->fetch->p, *fetch_end = stream_end(t->fetch); \
+        for (int64_t i = 0; i < t->across; i++) { \
+            const char *a = t->a, *b = t->b + i * t->b_across; \
+            const float *shrink = t->shrink; \
+            float *c = t->c + i * vectors * 8; \
+            int64_t n, times = t->times; \
+            if (!shrink) \
+                VALUE_TILES(shape, rows, ZEROS); \
+            else if (shrink == TILE_AS_IT_IS) \
+                VALUE_TILES(shape, rows, AS_IT_IS_##shape); \
+            else \
+                VALUE_TILES(shape, rows, DO("mov %[shrink], %[n]") SHRUNK_##shape); \
+        } \
         stream_fetched(t->fetch, ahead); \
     }
 
-VALUES(4x2, 4)
-VALUES(5x2, 5)
-VALUES(6x2, 6)
+VALUES(4x2, 4, 2)
+VALUES(5x2, 5, 2)
+VALUES(6x2, 6, 2)
 
 /* ---- Values of very few queries: weights lie by query, and steps of a follow each other ---------------------- */
 
@@ -324,20 +335,20 @@ VALUES(6x2, 6)
                   FETCH_BY_##shape STEP_##shape(2) FETCH_BETWEEN_##shape STEP_##shape(3) ON_BY_4) "5:\n\t" \
         EACH_##shape(PUT_ROW) \
         DO("sub %[a_all], %[a]") DO("sub %[b_all], %[b]") DO("add $32*" #vectors ", %[b]") \
-        DO("add $32*" #vectors ", %[c]") DO("decq %[beside]") DO("jnz 6b") \
-        : [a] "+r"(a), [b] "+r"(b), [c] "+r"(c), [ahead] "+r"(ahead), [n] "=&r"(n), [beside] "+m"(beside) \
+        DO("add $32*" #vectors ", %[c]") DO("decq %[across]") DO("jnz 6b") \
+        : [a] "+r"(a), [b] "+r"(b), [c] "+r"(c), [ahead] "+r"(ahead), [n] "=&r"(n), [across] "+m"(across) \
         : [b_step] "r"(b_step), [b_step3] "r"(3 * b_step), [c_row] "r"(c_row), [c_row3] "r"(3 * c_row), \
           [twin] "r"(t->fetch->twin), [fetches] "m"(fetches), [ones] "m"(ones), [fours] "m"(fours), \
           [a_all] "m"(a_all), [b_all] "m"(b_all), [shrink] "m"(t->shrink) \
         : CLOBBERS)
 
 #define VALUES_BY_QUERY(shape, vectors) \
-    static void tile_by_query_##shape(const tile *t, int64_t beside) { \
+    static void tile_by_query_##shape(const tile *t) { \
         const int64_t b_step = t->b_step, c_row = t->c_row * 4, a_all = t->steps * 4, b_all = t->steps * b_step; \
         const int64_t ones = t->steps % 4, fours = t->steps / 4, fetches = t->fetch->left > 0; \
         const char *a = t->a, *b = t->b, *ahead = t->fetch->p; \
         char *c = (char *)t->c; \
-        int64_t n; \
+        int64_t n, across = t->across; \
         if (!t->shrink) \
             FEW_VALUES(shape, vectors, FROM_NOTHING); \
         else if (t->shrink == TILE_AS_IT_IS) \
@@ -519,8 +530,7 @@ static few_function *const FEW_BY_HAND[][FEW + 1] = {
     {NULL, few_by_hand_1_of_2, few_by_hand_2_of_2, few_by_hand_3_of_2, few_by_hand_4_of_2},
 };
 
-typedef void beside_function(const tile *t, int64_t n);
-static beside_function *const VALUES_BY_QUERY_BY_HAND[TILE_ROWS + 1][TILE_VECTORS + 1] = {
+static tile_function *const VALUES_BY_QUERY_BY_HAND[TILE_ROWS + 1][TILE_VECTORS + 1] = {
     [1] = {[8] = tile_by_query_1x8},
     [2] = {[4] = tile_by_query_2x4},
     [3] = {[4] = tile_by_query_3x4},
@@ -534,6 +544,8 @@ RDK_INLINE tile_function *by_hand(const tile *t, int rows, int vectors) {
         t->steps - (t->steps - 1) / (2 * RDK_CHAIN) * (2 * RDK_CHAIN); /* steps of the last piece */
     if (last < 4 * t->chains || (t->fetch->left > 0 && t->fetch->gap != 0))
         return NULL;
+    if (t->a_row == RDK_BLOCK * 4 && t->a_step == 4 && t->b_across == vectors * 32)
+        return VALUES_BY_QUERY_BY_HAND[rows][vectors];
     if (t->a_step == 4 * t->chains && t->b_row == vectors * 32 && t->c_row == vectors * 8 &&
         !t->shrink)
         return t->chains == 1              ? SCORES_OF_1[rows][vectors]
@@ -549,18 +561,5 @@ RDK_INLINE tile_function *by_hand(const tile *t, int rows, int vectors) {
 RDK_INLINE few_function *few_by_hand(const few *f, int queries) {
     bool is_simple = f->d % 8 == 0 && (f->fetch->left <= 0 || f->fetch->gap == 0);
     return is_simple ? FEW_BY_HAND[f->chains - 1][queries] : NULL;
-}
-
-/* Several tiles side by side, if there is a function for them; moves on. */
-RDK_INLINE bool run_beside(tile *t, int rows, int vectors, int n) {
-    beside_function *f = VALUES_BY_QUERY_BY_HAND[rows][vectors];
-    bool fetches = t->fetch->left > 0;
-    if (!f || t->a_row != RDK_BLOCK * 4 || t->a_step != 4 || t->times != 1 || t->chains != 1 ||
-        (fetches && t->fetch->gap != 0))
-        return false;
-    f(t, n);
-    t->b += n * vectors * TILE_LANES * 4;
-    t->c += n * vectors * TILE_LANES;
-    return true;
 }
 #endif

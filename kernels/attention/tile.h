@@ -67,7 +67,9 @@ typedef struct tile {
     bool by_chain;         /* steps of b lie chain by chain */
     float *c;
     int64_t c_row; /* floats */
-    int64_t times; /* so many tiles, at least one, one below the other */
+    int64_t times,
+        across; /* so many tiles, one below the other, and so many times those side by side; at least one */
+    int64_t b_across; /* bytes from the b of one to that of the one beside it */
     int64_t steps;
     int64_t chains;      /* 1 or 2, step by step in turn; each begins at +0 and is added to c */
     const float *shrink; /* NULL: c begins at +0; else c[r] is first multiplied with shrink[r] */
@@ -104,8 +106,10 @@ RDK_INLINE chain first_chain(int64_t all, int64_t n) {
     return c;
 }
 
-/* As `shrink`: c goes on as it is. */
-static const float TILE_AS_IT_IS[8] = {1, 1, 1, 1, 1, 1, 1, 1};
+/* As `shrink`: c goes on as it is. One for each row of a group. */
+#define TILE_EIGHT_ONES 1, 1, 1, 1, 1, 1, 1, 1
+static const float TILE_AS_IT_IS[] = {TILE_EIGHT_ONES, TILE_EIGHT_ONES, TILE_EIGHT_ONES,
+                                      TILE_EIGHT_ONES, TILE_EIGHT_ONES, TILE_EIGHT_ONES};
 
 /* Where the steps of a chain begin in b. */
 RDK_INLINE const char *chain_in_b(const tile *t, const chain *c) {

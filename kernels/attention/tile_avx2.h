@@ -121,7 +121,6 @@ static tile_function *const TILES[TILE_ROWS + 1][TILE_VECTORS + 1] = {
 #else
 #define by_hand(t, rows, vectors) NULL
 #define few_by_hand(f, queries) NULL
-#define run_beside(t, rows, vectors, n) false
 #endif
 
 RDK_INLINE void run_tile(const tile *t, int rows, int vectors) {

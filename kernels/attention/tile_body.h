@@ -234,14 +234,16 @@ RDK_INLINE void tile_chain(tile_sums *sums, const char **a, const tile_rows *row
         tile_step(sums, *a, row, *b, rows, vectors);
 }
 
-RDK_INLINE void tile_body(const tile *t, const int rows, const int vectors) {
+/* The tiles that are one below the other, with so many bytes of b and of c to the left of them. */
+RDK_INLINE void tile_column(const tile *t, int64_t b_before, int64_t c_before, const int rows,
+                            const int vectors) {
     const int64_t a_row = t->a_row, a_step = t->a_step, b_step = t->b_step, c_row = t->c_row * 4;
     const int64_t times = t->times, all = t->steps, chains = t->chains;
     const tile_rows row = tile_rows_of(a_row, rows);
     const float *shrink = t->shrink;
     stream *fetch = t->fetch;
     for (int64_t n = 0; n < times; n++) {
-        char *c = (char *)t->c + n * rows * c_row;
+        char *c = (char *)t->c + n * rows * c_row + c_before;
         tile_sums sums;
         tile_clear(&sums);
         if (shrink)
@@ -249,7 +251,7 @@ RDK_INLINE void tile_body(const tile *t, const int rows, const int vectors) {
         chain k = first_chain(all, chains);
         for (;;) {
             const char *a = t->a + n * rows * a_row + k.first * (int64_t)sizeof(float);
-            const char *b = chain_in_b(t, &k);
+            const char *b = chain_in_b(t, &k) + b_before;
             tile_chain(&sums, &a, &row, a_step, &b, b_step, k.steps, fetch, rows, vectors);
             if (k.first > 0)
                 tile_join(c, c_row, &sums, rows, vectors);
@@ -259,6 +261,11 @@ RDK_INLINE void tile_body(const tile *t, const int rows, const int vectors) {
             tile_clear(&sums);
         }
     }
+}
+
+RDK_INLINE void tile_body(const tile *t, const int rows, const int vectors) {
+    for (int64_t i = 0; i < t->across; i++)
+        tile_column(t, i * t->b_across, i * vectors * TILE_LANES * 4, rows, vectors);
 }
 
 #define TILE(rows, vectors)                                                                        \
