@@ -417,17 +417,26 @@ static void weigh_block(const block *b, const group *g, const float *M) {
     }
 }
 
+/* The sums of n vectors of weights, `step` floats apart, for all vectors of 16 lanes. */
+RDK_INLINE void sum_vectors(const float *e, int64_t step, int n, float *sums) {
+    for (int64_t i = 0; i < step; i += RDK_LANES) {
+        f32x16 sum = f32x16_load(e + i);
+        RDK_UNROLL
+        for (int k = 1; k < n; k++)
+            sum = f32x16_add(sum, f32x16_load(e + i + k * step));
+        f32x16_store(sums + i, sum);
+    }
+}
+
 /* The sums of the 16 lanes of docs/arithmetic.md, [lane][row]. */
 static void sum_lanes(const block *b, const group *g, float *lanes) {
-    int from = first_lane(b), to = end_lane(g);
+    const float *e = score_at(g, first_lane(b), 0);
     int64_t step = RDK_LANES * g->width;
-    for (int i = 0; i < step; i += RDK_LANES) {
-        const float *e = score_at(g, from, i);
-        f32x16 sum = f32x16_load(e);
-        for (int lane = from + RDK_LANES; lane < to; lane += RDK_LANES)
-            sum = f32x16_add(sum, f32x16_load(e += step));
-        f32x16_store(lanes + i, sum);
-    }
+    int n = (end_lane(g) - first_lane(b)) / RDK_LANES;
+    if (n == RDK_BLOCK / RDK_LANES)
+        sum_vectors(e, step, RDK_BLOCK / RDK_LANES, lanes);
+    else
+        sum_vectors(e, step, n, lanes);
 }
 
 /* The double of lane i of eight rows. */

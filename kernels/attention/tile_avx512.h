@@ -127,7 +127,6 @@ static tile_function *const TILES[TILE_ROWS + 1][TILE_VECTORS + 1] = {
     [12] = {[1] = tile_12x1, [2] = tile_12x2},
 };
 
-
 RDK_INLINE void run_tile(const tile *t, int rows, int vectors) {
     TILES[rows][vectors](t);
 }

@@ -116,7 +116,6 @@ static tile_function *const TILES[TILE_ROWS + 1][TILE_VECTORS + 1] = {
     [8] = {[2] = tile_8x2},
 };
 
-
 RDK_INLINE void run_tile(const tile *t, int rows, int vectors) {
     TILES[rows][vectors](t);
 }
