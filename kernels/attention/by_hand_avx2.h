@@ -537,24 +537,24 @@ static tile_function *const VALUES_BY_QUERY_BY_HAND[TILE_ROWS + 1][TILE_VECTORS 
     [4] = {[2] = tile_by_query_4x2},
 };
 
-/* The function for a tile, or NULL. The last four steps of a chain need four, and lines are fetched where they follow each
- * other. */
+/* The function for a tile, or NULL. Lines are fetched where they follow each other; the last four steps of a chain need four. */
 RDK_INLINE tile_function *by_hand(const tile *t, int rows, int vectors) {
-    int64_t last =
-        t->steps - (t->steps - 1) / (2 * RDK_CHAIN) * (2 * RDK_CHAIN); /* steps of the last piece */
-    if (last < 4 * t->chains || (t->fetch->left > 0 && t->fetch->gap != 0))
+    const int64_t piece = 2 * RDK_CHAIN;
+    if (t->fetch->left > 0 && t->fetch->gap != 0)
         return NULL;
     if (t->a_row == RDK_BLOCK * 4 && t->a_step == 4 && t->b_across == vectors * 32)
         return VALUES_BY_QUERY_BY_HAND[rows][vectors];
-    if (t->a_step == 4 * t->chains && t->b_row == vectors * 32 && t->c_row == vectors * 8 &&
-        !t->shrink)
-        return t->chains == 1              ? SCORES_OF_1[rows][vectors]
-               : t->by_chain               ? SCORES_BY_CHAIN[rows][vectors]
-               : t->steps <= 2 * RDK_CHAIN ? SCORES_OF_2[rows][vectors]
-                                           : NULL;
+    if (t->steps - (t->steps - 1) / piece * piece < 4 * t->chains) /* those of the last piece */
+        return NULL;
     if (t->a_row == 4 && t->chains == 1)
         return VALUES_BY_HAND[rows][vectors];
-    return NULL;
+    if (t->a_step != 4 * t->chains || t->b_row != vectors * 32 || t->c_row != vectors * 8 ||
+        t->shrink)
+        return NULL;
+    return t->chains == 1      ? SCORES_OF_1[rows][vectors]
+           : t->by_chain       ? SCORES_BY_CHAIN[rows][vectors]
+           : t->steps <= piece ? SCORES_OF_2[rows][vectors]
+                               : NULL;
 }
 
 /* The function for the scores of very few queries, or NULL. */
