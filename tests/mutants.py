@@ -157,6 +157,12 @@ ATTENTION = [
     ("second_chain_alone_by_hand", "vector", [ # NEON, which has no tiles by hand, gets another wrong shape
         (BY_HAND, 'ADD(#sum "*32(%[c])", sum) PUT', "PUT"),
         (TILE_NEON, "[8] = {[2] = tile_8x2}", "[8] = {[2] = tile_7x2}")]),
+    ("second_chain_from_the_first_step", "vector", [
+        (BY_HAND, "b_turn = vectors * 32 - (even - 4)", "b_turn = 0 - (even - 4)"),
+        (TILE, "chain_in_b(t, &k) + b_before", "t->b + b_before")]),
+    ("tiles_below_each_other_all_alike", "vector", [
+        (BY_HAND, "a_on = rows * far - 4 - (odd - 4) * 8", "a_on = -4 - (odd - 4) * 8"),
+        (TILE, "t->a + n * rows * a_row + k.first", "t->a + k.first")]),
     # What a query sees
     ("causal_sees_one_key_more", "vector", [
         (WALK, "g->ends[unseeing] <= lane)", "g->ends[unseeing] < lane)")]),
@@ -194,8 +200,10 @@ ATTENTION = [
         (BY_HAND, 'SPLAT(#r "*4(%[n])", x)', 'SPLAT("0*4(%[n])", x)'),
         (TILE_NEON, "[6] = {[2] = tile_6x2, [4] = tile_6x4}", "[6] = {[2] = tile_6x2, [4] = tile_5x4}")]),
     ("output_shrunk_by_the_next_row", "vector", [
-        (WALK, "t.shrink = shrink ? shrink + first : NULL;",
-               "t.shrink = shrink ? shrink + first + 1 : NULL;")]),
+        (WALK, "shrink == g->shrink ? shrink + first : shrink;",
+               "shrink == g->shrink ? shrink + first + 1 : shrink;")]),
+    ("output_not_shrunk_by_a_reference_that_moved", "vector", [
+        (WALK, "g->shrinks = f32x16_max_lanes(moved) > 0;", "g->shrinks = false;")]),
     ("weights_relative_to_the_last_chunk", "vector", [
         (WALK, "has_plain_weights(r) ? (float)r->M",
                "has_plain_weights(r) ? w->M[2 * g.first + i]")]),
@@ -206,9 +214,13 @@ ATTENTION = [
     ("weights_of_the_next_query", "vector", [
         (WALK, "score_at(g, b->lo, first);", "score_at(g, b->lo, first + 1);")]),
     ("strips_swapped", "vector", [
-        (WALK, "packed_strip(w, c, b->lo, next)",
-               "packed_strip(w, c < 2 * TILE_STRIP && w->width >= 2 * TILE_STRIP ? TILE_STRIP - c : c,"
-               " b->lo, next)")]),
+        (WALK, "c < w->width; c += RDK_LANES) {\n            int64_t strip = c / TILE_STRIP * TILE_STRIP;",
+               "c < w->width; c += RDK_LANES) {\n            int64_t strip = c / TILE_STRIP * TILE_STRIP;\n"
+               "            if (first == 0 && strip < 2 * TILE_STRIP && w->width >= 2 * TILE_STRIP)\n"
+               "                strip = TILE_STRIP - strip;")]),
+    ("columns_side_by_side_all_alike", "vector", [
+        (BY_HAND, "*b = t->b + i * t->b_across;", "*b = t->b;"),
+        (TILE, "tile_column(t, i * t->b_across,", "tile_column(t, 0,")]),
     ("few_scores_over_weights_still_needed", "vector", [
         (WALK, "now->g.scores += (now - works) * QUANTUM * RDK_BLOCK;", ";")]),
     ("few_sums_begin_anew_with_each_panel", "vector", [ # NEON, which has no tiles by hand, gets another wrong shape

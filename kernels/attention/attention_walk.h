@@ -795,18 +795,23 @@ static bool come_to(const walk *w, const unit *u, const block *b, group *g) {
     return true;
 }
 
-/* Rows first ... first + count - 1 in a view where those of a head follow each other, in two places: the two halves of one
- * head, or heads `head` and head + 1 of several. Otherwise nothing. */
-static stream runs_of(const walk *w, const rdk_const_view *v, int64_t d, int64_t first,
-                      int64_t count, int head) {
+/* Bytes in two places, `twin` apart. */
+static stream runs_of(const char *at, int64_t twin, int64_t bytes) {
+    int64_t whole = (bytes + RDK_LINE - 1) / RDK_LINE * RDK_LINE;
+    return stream_of(at, twin, whole, whole, 1);
+}
+
+/* Rows first ... first + count - 1 in a view where those of a head follow each other: the two halves of one head, or heads
+ * `head` and head + 1 of several. Otherwise nothing. */
+static stream rows_in_order(const walk *w, const rdk_const_view *v, int64_t d, int64_t first,
+                            int64_t count, int head) {
     const rdk_row *r = &w->rows[first], *last = r + count - 1;
     const char *at = rdk_const_view_row(v, r->batch, r->head - r->head % w->group + head, r->query);
-    const int64_t run = (last->query - r->query + 1) * d * 4;
     if (v->row_stride != d)
         return (stream){.left = 0};
     if (w->group == 1)
-        return halves_of(at, d, d, count);
-    return stream_of(at, v->head_stride * 4, run, run, 1);
+        return runs_of(at, count / 2 * d * 4, (count + 1) / 2 * d * 4);
+    return runs_of(at, v->head_stride * 4, (last->query - r->query + 1) * d * 4);
 }
 
 /* What a group fetches that is not the last of its block: the rows that it will write, if it sees nothing more, and the
@@ -820,18 +825,20 @@ static ahead rows_ahead(const walk *w, const unit *u, const block *b, const grou
     const bool leaves = sees_no_more(w, b, g), more_heads = w->group > 2;
     ahead rows = {.together = false};
     if (leaves) {
-        rows.by_scores = runs_of(w, &out, d->d_v, g->first, g->count, 0);
+        rows.by_scores = rows_in_order(w, &out, d->d_v, g->first, g->count, 0);
         if (more_heads)
-            rows.by_values = runs_of(w, &out, d->d_v, g->first, g->count, 2);
+            rows.by_values = rows_in_order(w, &out, d->d_v, g->first, g->count, 2);
     }
     if (is_first(b)) {
-        rows.by_values = runs_of(w, &d->q, d->d_qk, next, next_count, 0);
+        rows.by_values = rows_in_order(w, &d->q, d->d_qk, next, next_count, 0);
         if (more_heads && !leaves)
-            rows.by_scores = runs_of(w, &d->q, d->d_qk, next, next_count, 2);
+            rows.by_scores = rows_in_order(w, &d->q, d->d_qk, next, next_count, 2);
     }
     return rows;
 }
 
+/* One block for all groups. The last one fetches `next`, what is read after the block: were it fetched sooner, the other
+ * groups' queries and sums would drive it out of the caches again. */
 static void attend(const walk *w, const unit *u, block b, ahead next) {
     int groups = groups_of(u);
     bool far_apart = w->d->v.row_stride * 4 >= FAR_APART;

@@ -131,14 +131,20 @@
 #define KEYS_AHEAD_6x2
 #define KEYS_AHEAD_8x1
 
-/* All steps of a chain. */
+/* On by one step and by four, where the chain has every step, and every second. */
+#define BY_1_OF_1(vectors) DO("add $4, %[a]") DO("add $32*" #vectors ", %[b]")
+#define BY_4_OF_1(vectors) DO("add $16, %[a]") DO("add $128*" #vectors ", %[b]")
+#define BY_1_OF_2(vectors) DO("add $8, %[a]") DO("add $64*" #vectors ", %[b]")
+#define BY_4_OF_2(vectors) DO("add $32, %[a]") DO("add $256*" #vectors ", %[b]")
+
+/* All steps of a chain. a and b end four steps before its end. */
 #define CHAIN(shape, A, B, ones, fours, BY_1, BY_4, E) \
     ZEROS STEPS(shape, A, B, ones, fours, BY_1, BY_4) LAST_FOUR_FRONT(shape, A, B, E) LAST_FOUR_BACK(shape, A, B, E)
 #define SCORE_OPERANDS \
     [a_far] "r"(far), [a_far3] "r"(3 * far), [a_far5] "r"(5 * far), [a_far7] "r"(7 * far), [twin] "r"(t->fetch->twin), \
         [fetch_end] "m"(fetch_end), [ones] "m"(ones), [fours] "m"(fours)
 
-/* Scores of one chain, whose steps of a and of b lie `a_step` and `b_step` bytes apart. a and b end four steps before the chain's end. */
+/* Of one chain. */
 #define SCORES_OF_ONE_CHAIN(name, shape, rows, vectors) \
     static void name(const tile *t) { \
         const int64_t far = t->a_row, ones = t->steps & 3, fours = (t->steps >> 2) - 1; \
@@ -203,11 +209,6 @@
             } while (next_chain(&k, t->steps, t->chains)); \
         } \
     }
-
-#define BY_1_OF_1(vectors) DO("add $4, %[a]") DO("add $32*" #vectors ", %[b]")
-#define BY_4_OF_1(vectors) DO("add $16, %[a]") DO("add $128*" #vectors ", %[b]")
-#define BY_1_OF_2(vectors) DO("add $8, %[a]") DO("add $64*" #vectors ", %[b]")
-#define BY_4_OF_2(vectors) DO("add $32, %[a]") DO("add $256*" #vectors ", %[b]")
 
 #define SCORES(shape, rows, vectors) \
     SCORES_OF_ONE_CHAIN(tile_scores_##shape##_of_1, shape, rows, vectors) \
