@@ -543,18 +543,23 @@ RDK_INLINE void begin_values(const walk *w, const group *g, const strips *v, til
     t->fetch = v->next;
 }
 
+/* Whether tiles of so many rows are as wide as a strip. */
+static bool fill_strips(int rows) {
+    return TILE_VECTORS_OF[rows] * TILE_LANES == TILE_STRIP;
+}
+
 /* Adds all lanes to columns c ... c_end - 1, which v has. Rows go in bands of nearly equal height: 8 rows
- * are 4 and 4, not 6 and 2. Several bands go through a strip before the next, one alone through as many columns as its
- * tiles take. Where bands are all alike, all of it is one call. */
+ * are 4 and 4, not 6 and 2. Tiles as wide as a strip go through all of them in one call, and those of bands that are all alike
+ * in the same call; others strip by strip, or, where strips lie side by side, in tiles as wide as it takes. */
 static void add_values(const walk *w, const block *b, const group *g, const strips *v, int64_t c,
                        int64_t c_end) {
     const float *shrink = shrink_at(b, g, b->lo);
     const int bands = (g->count + TILE_QUERIES - 1) / TILE_QUERIES, rows = g->count / bands;
-    const bool alike = g->count % bands == 0 && g->ends[0] == g->hi;
-    const bool strip_by_strip = bands > 1 || v->across != TILE_STRIP * 4;
+    const bool even = g->count % bands == 0, alike = even && g->ends[0] == g->hi;
     const bool at_once =
-        alike && TILE_VECTORS_OF[rows] * TILE_LANES == TILE_STRIP && (c_end - c) % TILE_STRIP == 0;
-    const int64_t columns = strip_by_strip && !at_once ? TILE_STRIP : c_end - c;
+        fill_strips(rows) && (even || fill_strips(rows + 1)) && (c_end - c) % TILE_STRIP == 0;
+    const bool strip_by_strip = !at_once && (bands > 1 || v->across != TILE_STRIP * 4);
+    const int64_t columns = strip_by_strip ? TILE_STRIP : c_end - c;
     tile t;
     begin_values(w, g, v, &t);
     t.times = alike ? bands : 1;
@@ -571,7 +576,7 @@ static void add_values(const walk *w, const block *b, const group *g, const stri
             if (at_once) {
                 t.across = columns / TILE_STRIP;
                 t.b_across = v->across;
-                run_tile(&t, rows, TILE_STRIP / TILE_LANES);
+                run_tile(&t, after - first, TILE_STRIP / TILE_LANES);
             } else {
                 add_columns(&t, after - first, (int)least(columns, c_end - c));
             }
