@@ -417,11 +417,10 @@ static void weigh_block(const block *b, const group *g, const float *M) {
     }
 }
 
-/* The sums of n vectors of weights, `step` floats apart, for all vectors of 16 lanes. */
+/* The sums of n vectors of weights, `step` floats apart, for all vectors of 16 lanes. Where n is a constant, no loop is left. */
 RDK_INLINE void sum_vectors(const float *e, int64_t step, int n, float *sums) {
     for (int64_t i = 0; i < step; i += RDK_LANES) {
         f32x16 sum = f32x16_load(e + i);
-        RDK_UNROLL
         for (int k = 1; k < n; k++)
             sum = f32x16_add(sum, f32x16_load(e + i + k * step));
         f32x16_store(sums + i, sum);
