@@ -241,11 +241,15 @@ SCORES(8x1, 8, 1)
 #define SHRUNK_5x2 SHRUNK_3 BEGIN_ROW(3, 15, 6, 7) BEGIN_ROW(4, 12, 8, 9) THREE_ROWS_BACK
 #define SHRUNK_6x2 SHRUNK_3 BEGIN_ROW(3, 15, 6, 7) BEGIN_ROW(4, 12, 8, 9) BEGIN_ROW(5, 13, 10, 11) THREE_ROWS_BACK
 
-#define KEEP_ROW(r, s0, s1) LOAD(C_ROW_##r, s0) LOAD("32" C_ROW_##r, s1)
-#define AS_IT_IS_3 KEEP_ROW(0, 0, 1) KEEP_ROW(1, 2, 3) KEEP_ROW(2, 4, 5) THREE_ROWS_ON
-#define AS_IT_IS_4x2 AS_IT_IS_3 KEEP_ROW(3, 6, 7) THREE_ROWS_BACK
-#define AS_IT_IS_5x2 AS_IT_IS_3 KEEP_ROW(3, 6, 7) KEEP_ROW(4, 8, 9) THREE_ROWS_BACK
-#define AS_IT_IS_6x2 AS_IT_IS_3 KEEP_ROW(3, 6, 7) KEEP_ROW(4, 8, 9) KEEP_ROW(5, 10, 11) THREE_ROWS_BACK
+/* What lies there, as it is. */
+#define LOAD_ROW(sum, r, i) LOAD(#i "*32" C_ROW_##r, sum)
+#define TWO(DO_IT, r, s0, s1) DO_IT(s0, r, 0) DO_IT(s1, r, 1)
+#define EACH_OF_3(DO_IT) TWO(DO_IT, 0, 0, 1) TWO(DO_IT, 1, 2, 3) TWO(DO_IT, 2, 4, 5) THREE_ROWS_ON
+#define EACH_4x2(DO_IT) EACH_OF_3(DO_IT) TWO(DO_IT, 3, 6, 7) THREE_ROWS_BACK
+#define EACH_5x2(DO_IT) EACH_OF_3(DO_IT) TWO(DO_IT, 3, 6, 7) TWO(DO_IT, 4, 8, 9) THREE_ROWS_BACK
+#define EACH_6x2(DO_IT) \
+    EACH_OF_3(DO_IT) TWO(DO_IT, 3, 6, 7) TWO(DO_IT, 4, 8, 9) TWO(DO_IT, 5, 10, 11) THREE_ROWS_BACK
+#define GOING_ON(shape) EACH_##shape(LOAD_ROW)
 
 #define VALUE_TILES(shape, rows, BEGIN) \
     __asm__ volatile(TILES(BEGIN \
@@ -273,7 +277,7 @@ SCORES(8x1, 8, 1)
             if (!shrink) \
                 VALUE_TILES(shape, rows, ZEROS); \
             else if (shrink == TILE_AS_IT_IS) \
-                VALUE_TILES(shape, rows, AS_IT_IS_##shape); \
+                VALUE_TILES(shape, rows, GOING_ON(shape)); \
             else \
                 VALUE_TILES(shape, rows, DO("mov %[shrink], %[n]") SHRUNK_##shape); \
         } \
@@ -307,12 +311,8 @@ VALUES(6x2, 6, 2)
 #define EACH_1x8(DO_IT) ROW_4(DO_IT, 0, 0, 1, 2, 3) DO_IT(4, 0, 4) DO_IT(5, 0, 5) DO_IT(6, 0, 6) DO_IT(7, 0, 7)
 #define EACH_2x4(DO_IT) ROW_4(DO_IT, 0, 0, 1, 2, 3) ROW_4(DO_IT, 1, 4, 5, 6, 7)
 #define EACH_3x4(DO_IT) EACH_2x4(DO_IT) ROW_4(DO_IT, 2, 8, 9, 10, 11)
-#define EACH_4x2(DO_IT) DO_IT(0, 0, 0) DO_IT(1, 0, 1) DO_IT(2, 1, 0) DO_IT(3, 1, 1) DO_IT(4, 2, 0) DO_IT(5, 2, 1) \
-    THREE_ROWS_ON DO_IT(6, 3, 0) DO_IT(7, 3, 1) THREE_ROWS_BACK
-#define LOAD_ROW(sum, r, i) LOAD(#i "*32" C_ROW_##r, sum)
 #define SHRINK_ROW(sum, r, i) SPLAT(#r "*4(%[n])", 15) MUL(#i "*32" C_ROW_##r, 15, sum)
 #define FROM_NOTHING(shape) ZEROS
-#define GOING_ON(shape) EACH_##shape(LOAD_ROW)
 #define SHRUNK(shape) DO("mov %[shrink], %[n]") EACH_##shape(SHRINK_ROW)
 
 /* Lines are fetched beside steps, as evenly as it goes: bursts of them are dropped. */
