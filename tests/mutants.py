@@ -13,6 +13,7 @@ TILE_H = "kernels/attention/tile.h"
 TILE = "kernels/attention/tile_body.h"
 TILE_AVX2 = "kernels/attention/tile_avx2.h"
 BY_HAND = "kernels/attention/by_hand_avx2.h"
+BY_HAND_X86 = "kernels/attention/by_hand_x86.h"
 TILE_NEON = "kernels/attention/tile_neon.h"
 FEW_X86 = "kernels/attention/few_x86.h"
 FEW_NEON = "kernels/attention/few_neon.h"
@@ -108,7 +109,7 @@ ATTENTION = [
     ("keys_of_another_panel", "vector", [
         (TILE, "t->a + n * rows * a_row", "t->a + (n & 1) * rows * a_row")]),
     ("key_of_a_tile_taken_twice", "vector", [
-        (BY_HAND, "SPLAT(A(1, s), 15) ROW_OF_3", "SPLAT(A(0, s), 15) ROW_OF_3"),
+        (BY_HAND, "ROW(1, 3, 4, 5, ", "ROW(0, 3, 4, 5, "),
         (TILE_NEON, "[6] = tile_4x6}", "[6] = tile_3x6}")]),
     ("few_score_the_same_keys_twice", "vector", [
         (FEW_X86, "turn_keys(high, keys_on(key, step, 8 / lanes),", "turn_keys(high, key,"),
@@ -155,13 +156,13 @@ ATTENTION = [
     ("second_chain_alone", "vector", [
         (TILE, "if (k.first > 0)", "if (k.first > 1)")]),
     ("second_chain_alone_by_hand", "vector", [ # NEON, which has no tiles by hand, gets another wrong shape
-        (BY_HAND, 'ADD(#sum "*32(%[c])", sum) PUT', "PUT"),
+        (BY_HAND_X86, "ADD(AT_SUM(sum), sum) PUT", "PUT"),
         (TILE_NEON, "[8] = {[2] = tile_8x2}", "[8] = {[2] = tile_7x2}")]),
     ("second_chain_from_the_first_step", "vector", [
-        (BY_HAND, "b_turn = vectors * 32 - (even - 4)", "b_turn = 0 - (even - 4)"),
+        (BY_HAND_X86, "b_turn = b_row - (even - 4)", "b_turn = 0 - (even - 4)"),
         (TILE, "chain_in_b(t, &k) + b_before", "t->b + b_before")]),
     ("tiles_below_each_other_all_alike", "vector", [
-        (BY_HAND, "a_on = rows * far - 4 - (odd - 4) * 8", "a_on = -4 - (odd - 4) * 8"),
+        (BY_HAND_X86, "a_on = rows * far - 4 - (odd - 4) * 8", "a_on = -4 - (odd - 4) * 8"),
         (TILE, "t->a + n * rows * a_row + k.first", "t->a + k.first")]),
     # What a query sees
     ("causal_sees_one_key_more", "vector", [
@@ -197,7 +198,7 @@ ATTENTION = [
     ("output_shrunk_like_the_first_row", "vector", [
         (TILE, "tile_splat(shrink + r))", "tile_splat(shrink))")]),
     ("output_shrunk_like_the_first_row_by_hand", "vector", [
-        (BY_HAND, 'SPLAT(#r "*4(%[n])", x)', 'SPLAT("0*4(%[n])", x)'),
+        (BY_HAND_X86, 'SPLAT(#r "*4(%[n])", X)', 'SPLAT("0*4(%[n])", X)'),
         (TILE_NEON, "[6] = {[2] = tile_6x2, [4] = tile_6x4}", "[6] = {[2] = tile_6x2, [4] = tile_5x4}")]),
     ("output_shrunk_by_the_next_row", "vector", [
         (WALK, "shrink == g->shrink ? shrink + first : shrink;",
@@ -209,17 +210,17 @@ ATTENTION = [
                "has_plain_weights(r) ? w->M[2 * g.first + i]")]),
     # Values
     ("output_in_another_row", "vector", [
-        (BY_HAND, "#define C_ROW_4 C_ROW_1", "#define C_ROW_4 C_ROW_2"),
+        (BY_HAND_X86, "#define C_ROW_4 C_ROW_1", "#define C_ROW_4 C_ROW_2"),
         (TILE_NEON, "[4] = tile_5x4}", "[4] = tile_4x4}")]),
     ("weights_of_the_next_query", "vector", [
         (WALK, "score_at(g, b->lo, first);", "score_at(g, b->lo, first + 1);")]),
     ("strips_swapped", "vector", [
-        (WALK, "c < w->width; c += RDK_LANES) {\n            int64_t strip = c / TILE_STRIP * TILE_STRIP;",
-               "c < w->width; c += RDK_LANES) {\n            int64_t strip = c / TILE_STRIP * TILE_STRIP;\n"
+        (WALK, "c < w->width; c += RDK_LANES) {\n            int64_t strip = c - (c - first) % TILE_STRIP;",
+               "c < w->width; c += RDK_LANES) {\n            int64_t strip = c - (c - first) % TILE_STRIP;\n"
                "            if (first == 0 && strip < 2 * TILE_STRIP && w->width >= 2 * TILE_STRIP)\n"
                "                strip = TILE_STRIP - strip;")]),
     ("columns_side_by_side_all_alike", "vector", [
-        (BY_HAND, "*b = t->b + i * t->b_across;", "*b = t->b;"),
+        (BY_HAND_X86, "*b = t->b + i * t->b_across;", "*b = t->b;"),
         (TILE, "tile_column(t, i * t->b_across,", "tile_column(t, 0,")]),
     ("few_scores_over_weights_still_needed", "vector", [
         (WALK, "now->g.scores += (now - works) * QUANTUM * RDK_BLOCK;", ";")]),

@@ -493,7 +493,7 @@ static void pack_values(const walk *w, const unit *u, const block *b, int lane, 
     for (; lane < end; lane++) {
         const char *v = value_at(w, u, b->base + lane);
         for (int64_t c = first; c < w->width; c += RDK_LANES) {
-            int64_t strip = c / TILE_STRIP * TILE_STRIP;
+            int64_t strip = c - (c - first) % TILE_STRIP;
             int64_t columns = least(TILE_STRIP, w->width - strip);
             float *to = w->values + strip * RDK_BLOCK + lane * columns + (c - strip);
             f32x16_store(to, c < whole ? f32x16_load(v + c * 4)
@@ -594,6 +594,11 @@ static int64_t whole_strips(int64_t columns) {
     return columns / TILE_STRIP * TILE_STRIP;
 }
 
+/* Where those end that can be read where they lie. */
+static int64_t whole_vectors(const walk *w) {
+    return w->d->d_v / RDK_LANES * RDK_LANES;
+}
+
 static void add_packed_values(const walk *w, const block *b, const group *g, stream *next) {
     int64_t whole = whole_strips(w->width);
     strips v = packed_strips(w, 0, b->lo, next), rest = packed_strips(w, whole, b->lo, next);
@@ -604,9 +609,11 @@ static void add_packed_values(const walk *w, const block *b, const group *g, str
 /* From where they lie, but for the last columns. */
 static void add_values_in_place(const walk *w, const unit *u, const block *b, const group *g,
                                 stream *next) {
-    int64_t whole = whole_strips(w->d->d_v);
+    int64_t whole = whole_vectors(w), in_strips = whole_strips(whole);
     strips v = {value_at(w, u, b->base + b->lo), w->d->v.row_stride * 4, TILE_STRIP * 4, next};
-    add_values(w, b, g, &v, 0, whole);
+    add_values(w, b, g, &v, 0, in_strips);
+    v.values += in_strips * 4;
+    add_values(w, b, g, &v, in_strips, whole);
     if (whole < w->width) {
         pack_values(w, u, b, b->lo, g->hi, whole);
         v = packed_strips(w, whole, b->lo, next);
@@ -1052,7 +1059,7 @@ static void score_few(const walk *w, const work *k, int lane, int end, int keys,
 /* Adds lanes `lane` ... end - 1, with what t knows of all lanes. The last columns are brought together first. */
 static void add_few_values(const walk *w, const work *k, int lane, int end, tile *t) {
     const group *g = &k->g;
-    int64_t whole = whole_strips(w->d->d_v), step = t->b_step;
+    int64_t whole = whole_vectors(w), step = t->b_step;
     t->a = (const char *)score_at(g, lane, 0);
     t->b = value_at(w, k->u, k->b.base + lane);
     t->c = w->o + g->first * w->width;

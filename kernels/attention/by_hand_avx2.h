@@ -1,126 +1,41 @@
-/* The tiles that most of the time goes to, by hand. Twelve sums, a step of b and an element of a take all sixteen
- * registers, with which no compiler gets by. What is gained most is at the ends of a tile: sums that are all ready at
- * once wait together to be stored, and fill the queue in which the FMAs of the next tile should be. So the last four
- * steps are done for the front half of the sums, which are stored, and then for the back half.
- *
- * Everything that is not simple is left to tile_body.h: see by_hand(). The arithmetic is the same. */
+/* The tiles that most of the time goes to, by hand: twelve sums, a step of b and an element of a take all sixteen
+ * registers, with which no compiler gets by. And what very few queries need. */
 #ifndef RDK_BY_HAND_AVX2_H
 #define RDK_BY_HAND_AVX2_H
 
-/* clang-format off */
-
-/* ---- Instructions. Sums are ymm0 ... ymm11, row by row; the other four are for a and b. ------------------- */
-
-#define DO(text) text "\n\t"
-#define SPLAT(at, x) DO("vbroadcastss " at ", %%ymm" #x)
-#define LOAD(at, x) DO("vmovups " at ", %%ymm" #x)
-#define STORE(at, s) DO("vmovups %%ymm" #s ", " at)
-#define FMA(x, y, s) DO("vfmadd231ps %%ymm" #x ", %%ymm" #y ", %%ymm" #s)
-#define FMA_WITH(at, y, s) DO("vfmadd231ps " at ", %%ymm" #y ", %%ymm" #s)
-#define ADD(at, s) DO("vaddps " at ", %%ymm" #s ", %%ymm" #s)
-#define MUL(at, x, s) DO("vmulps " at ", %%ymm" #x ", %%ymm" #s)
+#define REGISTER "%%ymm"
+#define BYTES "32"
+#define B0 12
+#define B1 13
+#define B2 14
+#define X 15
+#define FMA_SPREAD(at, s) SPLAT(at, X) FMA(B0, X, s)
 #define ZERO(s) DO("vxorps %%xmm" #s ", %%xmm" #s ", %%xmm" #s)
 #define ZEROS_8 ZERO(0) ZERO(1) ZERO(2) ZERO(3) ZERO(4) ZERO(5) ZERO(6) ZERO(7)
 #define ZEROS ZEROS_8 ZERO(8) ZERO(9) ZERO(10) ZERO(11)
+#define ALL_REGISTERS                                                                              \
+    "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10",       \
+        "xmm11", "xmm12", "xmm13", "xmm14", "xmm15"
+#define A_ON(by) DO("add " by ", %[a]")
 
-/* ---- Where things lie ------------------------------------------------------------------------------------- */
+#include "kernels/attention/by_hand_x86.h"
 
-/* Multiples of a distance from a pointer. */
-#define FROM_0(p, by) "(%[" #p "])"
-#define FROM_1(p, by) "(%[" #p "],%[" #by "])"
-#define FROM_2(p, by) "(%[" #p "],%[" #by "],2)"
-#define FROM_3(p, by) "(%[" #p "],%[" #by "3])"
-#define FROM_4(p, by) "(%[" #p "],%[" #by "],4)"
-#define FROM_5(p, by) "(%[" #p "],%[" #by "5])"
-#define FROM_6(p, by) "(%[" #p "],%[" #by "3],2)"
-#define FROM_7(p, by) "(%[" #p "],%[" #by "7])"
+/* clang-format off */
 
-/* a, row r and step s: rows lie apart, and steps are neighbours, or every second element; or rows are neighbours and
- * steps lie apart. */
-#define ALONG_1(r, s) #s "*4" FROM_##r(a, a_far)
-#define ALONG_2(r, s) #s "*8" FROM_##r(a, a_far)
-#define ACROSS(r, s) #r "*4" FROM_##s(a, a_far)
+/* ---- Shapes ------------------------------------------------------------------------------------------------- */
 
-/* b, step s and vector i, for one, two and three vectors: the same. */
-#define B_1_OF_1(s, i) #s "*32(%[b])"
-#define B_1_OF_2(s, i) #s "*64(%[b])"
-#define B_2_OF_1(s, i) #s "*64+" #i "*32(%[b])"
-#define B_2_OF_2(s, i) #s "*128+" #i "*32(%[b])"
-#define B_3_OF_1(s, i) #s "*96+" #i "*32(%[b])"
-#define B_3_OF_2(s, i) #s "*192+" #i "*32(%[b])"
-#define B_APART(s, i) #i "*32" FROM_##s(b, b_step)
-
-/* ---- Shapes: the sums of the front half, and of the back half. E(sum, row, vector) follows each FMA. ------ */
-
-#define ROW_OF_1(x, r, E, s0) FMA(12, x, s0) E(s0, r, 0)
-#define ROW_OF_2(x, r, E, s0, s1) FMA(12, x, s0) E(s0, r, 0) FMA(13, x, s1) E(s1, r, 1)
-#define ROW_OF_3(x, r, E, s0, s1, s2) ROW_OF_2(x, r, E, s0, s1) FMA(14, x, s2) E(s2, r, 2)
-
-#define HOLD_1(B, s) LOAD(B(s, 0), 12)
-#define HOLD_2(B, s) HOLD_1(B, s) LOAD(B(s, 1), 13)
-#define HOLD_3(B, s) HOLD_2(B, s) LOAD(B(s, 2), 14)
-
-/* More rows than vectors: b is held, and a goes by. */
-#define FRONT_4x3(A, B, s, E) HOLD_3(B, s) \
-    SPLAT(A(0, s), 15) ROW_OF_3(15, 0, E, 0, 1, 2)  SPLAT(A(1, s), 15) ROW_OF_3(15, 1, E, 3, 4, 5)
-#define BACK_4x3(A, B, s, E) \
-    SPLAT(A(2, s), 15) ROW_OF_3(15, 2, E, 6, 7, 8)  SPLAT(A(3, s), 15) ROW_OF_3(15, 3, E, 9, 10, 11)
-#define FRONT_6x2(A, B, s, E) HOLD_2(B, s) \
-    SPLAT(A(0, s), 14) ROW_OF_2(14, 0, E, 0, 1)  SPLAT(A(1, s), 15) ROW_OF_2(15, 1, E, 2, 3) \
-    SPLAT(A(2, s), 14) ROW_OF_2(14, 2, E, 4, 5)
-#define BACK_4x2(A, B, s, E) SPLAT(A(3, s), 15) ROW_OF_2(15, 3, E, 6, 7)
-#define BACK_5x2(A, B, s, E) BACK_4x2(A, B, s, E) SPLAT(A(4, s), 14) ROW_OF_2(14, 4, E, 8, 9)
-#define BACK_6x2(A, B, s, E) BACK_5x2(A, B, s, E) SPLAT(A(5, s), 15) ROW_OF_2(15, 5, E, 10, 11)
-#define FRONT_4x2 FRONT_6x2
-#define FRONT_5x2 FRONT_6x2
-#define FRONT_8x1(A, B, s, E) HOLD_1(B, s) \
-    SPLAT(A(0, s), 14) ROW_OF_1(14, 0, E, 0)  SPLAT(A(1, s), 15) ROW_OF_1(15, 1, E, 1) \
-    SPLAT(A(2, s), 14) ROW_OF_1(14, 2, E, 2)  SPLAT(A(3, s), 15) ROW_OF_1(15, 3, E, 3)
-#define BACK_8x1(A, B, s, E) \
-    SPLAT(A(4, s), 14) ROW_OF_1(14, 4, E, 4)  SPLAT(A(5, s), 15) ROW_OF_1(15, 5, E, 5) \
-    SPLAT(A(6, s), 14) ROW_OF_1(14, 6, E, 6)  SPLAT(A(7, s), 15) ROW_OF_1(15, 7, E, 7)
-
-#define REHOLD_4x3 HOLD_3
-#define REHOLD_6x2 HOLD_2
-#define REHOLD_5x2 HOLD_2
-#define REHOLD_4x2 HOLD_2
-#define REHOLD_8x1 HOLD_1
-
-/* ---- A tile ----------------------------------------------------------------------------------------------- */
-
-#define NOTHING(sum, r, i)
-#define STEP(shape, A, B, s) FRONT_##shape(A, B, s, NOTHING) BACK_##shape(A, B, s, NOTHING)
-#define FOUR_STEPS(shape, A, B) STEP(shape, A, B, 0) STEP(shape, A, B, 1) STEP(shape, A, B, 2) STEP(shape, A, B, 3)
-#define LAST_FOUR_FRONT(shape, A, B, E) \
-    FRONT_##shape(A, B, 0, NOTHING) FRONT_##shape(A, B, 1, NOTHING) FRONT_##shape(A, B, 2, NOTHING) \
-    FRONT_##shape(A, B, 3, E)
-#define LAST_FOUR_BACK(shape, A, B, E) \
-    REHOLD_##shape(B, 0) BACK_##shape(A, B, 0, NOTHING) REHOLD_##shape(B, 1) BACK_##shape(A, B, 1, NOTHING) \
-    REHOLD_##shape(B, 2) BACK_##shape(A, B, 2, NOTHING) REHOLD_##shape(B, 3) BACK_##shape(A, B, 3, E)
-
-/* Two lines of what is read next. */
-#define FETCH DO("prefetcht1 (%[ahead])") DO("prefetcht1 (%[ahead],%[twin])") DO("add $64, %[ahead]")
-
-#define LOOP(label, body) DO(".p2align 5") label ":\n\t" body DO("dec %[n]") DO("jnz " label "b")
-
-/* Steps but for the last four: those that are left over by fours, then fours, with fetching or without. */
-#define STEPS(shape, A, B, ones, fours, ON_BY_1, ON_BY_4) \
-    DO("mov %[" #ones "], %[n]") DO("test %[n], %[n]") DO("jz 2f") LOOP("1", STEP(shape, A, B, 0) ON_BY_1) "2:\n\t" \
-    DO("mov %[" #fours "], %[n]") DO("test %[n], %[n]") DO("jz 5f") DO("cmp %[fetch_end], %[ahead]") DO("jb 4f") \
-    LOOP("3", FOUR_STEPS(shape, A, B) ON_BY_4) DO("jmp 5f") \
-    LOOP("4", FETCH FOUR_STEPS(shape, A, B) ON_BY_4) "5:\n\t"
-
-/* All tiles that are one below the other: what lies between two is as short as can be. */
-#define TILES(body) "6:\n\t" body DO("decq %[times]") DO("jnz 6b")
-
-#define CLOBBERS \
-    "memory", "cc", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", \
-    "xmm12", "xmm13", "xmm14", "xmm15"
-
-/* ---- Scores: sum n lies at 32 n of c -------------------------------------------------------------------------- */
-
-#define PUT(sum, r, i) STORE(#sum "*32(%[c])", sum)
-#define JOIN(sum, r, i) ADD(#sum "*32(%[c])", sum) PUT(sum, r, i)
+#define FRONT_4x3(ROW, ...) ROW(0, 0, 1, 2, __VA_ARGS__) ROW(1, 3, 4, 5, __VA_ARGS__)
+#define BACK_4x3(ROW, ...) ROW(2, 6, 7, 8, __VA_ARGS__) ROW(3, 9, 10, 11, __VA_ARGS__)
+#define FRONT_4x2(ROW, ...) ROW(0, 0, 1, __VA_ARGS__) ROW(1, 2, 3, __VA_ARGS__) ROW(2, 4, 5, __VA_ARGS__)
+#define FRONT_5x2 FRONT_4x2
+#define FRONT_6x2 FRONT_4x2
+#define BACK_4x2(ROW, ...) ROW(3, 6, 7, __VA_ARGS__)
+#define BACK_5x2(ROW, ...) BACK_4x2(ROW, __VA_ARGS__) ROW(4, 8, 9, __VA_ARGS__)
+#define BACK_6x2(ROW, ...) BACK_5x2(ROW, __VA_ARGS__) ROW(5, 10, 11, __VA_ARGS__)
+#define FRONT_8x1(ROW, ...) \
+    ROW(0, 0, __VA_ARGS__) ROW(1, 1, __VA_ARGS__) ROW(2, 2, __VA_ARGS__) ROW(3, 3, __VA_ARGS__)
+#define BACK_8x1(ROW, ...) \
+    ROW(4, 4, __VA_ARGS__) ROW(5, 5, __VA_ARGS__) ROW(6, 6, __VA_ARGS__) ROW(7, 7, __VA_ARGS__)
 
 /* The keys of the next tile, into L1. With two chains all of a key is read in half of the time. */
 #define KEYS_AHEAD_4x3 \
@@ -131,158 +46,11 @@
 #define KEYS_AHEAD_6x2
 #define KEYS_AHEAD_8x1
 
-/* On by one step and by four, where the chain has every step, and every second. */
-#define BY_1_OF_1(vectors) DO("add $4, %[a]") DO("add $32*" #vectors ", %[b]")
-#define BY_4_OF_1(vectors) DO("add $16, %[a]") DO("add $128*" #vectors ", %[b]")
-#define BY_1_OF_2(vectors) DO("add $8, %[a]") DO("add $64*" #vectors ", %[b]")
-#define BY_4_OF_2(vectors) DO("add $32, %[a]") DO("add $256*" #vectors ", %[b]")
-
-/* All steps of a chain. a and b end four steps before its end. */
-#define CHAIN(shape, A, B, ones, fours, BY_1, BY_4, E) \
-    ZEROS STEPS(shape, A, B, ones, fours, BY_1, BY_4) LAST_FOUR_FRONT(shape, A, B, E) LAST_FOUR_BACK(shape, A, B, E)
-#define SCORE_OPERANDS \
-    [a_far] "r"(far), [a_far3] "r"(3 * far), [a_far5] "r"(5 * far), [a_far7] "r"(7 * far), [twin] "r"(t->fetch->twin), \
-        [fetch_end] "m"(fetch_end), [ones] "m"(ones), [fours] "m"(fours)
-
-/* Of one chain. */
-#define SCORES_OF_ONE_CHAIN(name, shape, rows, vectors) \
-    static void name(const tile *t) { \
-        const int64_t far = t->a_row, ones = t->steps & 3, fours = (t->steps >> 2) - 1; \
-        const int64_t a_on = rows * far - (t->steps - 4) * 4, b_on = -(t->steps - 4) * vectors * 32; \
-        const char *a = t->a, *b = t->b, *ahead = t->fetch->p, *fetch_end = stream_end(t->fetch); \
-        float *c = t->c; \
-        int64_t n, times = t->times; \
-        __asm__ volatile(TILES( \
-            CHAIN(shape, ALONG_1, B_##vectors##_OF_1, ones, fours, BY_1_OF_1(vectors), BY_4_OF_1(vectors), PUT) \
-            DO("add %[a_on], %[a]") DO("add %[b_on], %[b]") DO("add $32*" #rows "*" #vectors ", %[c]")) \
-            : [a] "+r"(a), [b] "+r"(b), [c] "+r"(c), [ahead] "+r"(ahead), [n] "=&r"(n), [times] "+m"(times) \
-            : SCORE_OPERANDS, [a_on] "m"(a_on), [b_on] "m"(b_on) \
-            : CLOBBERS); \
-        stream_fetched(t->fetch, ahead); \
-    }
-
-/* Of two chains, one after the other. */
-#define SCORES_OF_TWO_CHAINS(name, shape, rows, vectors) \
-    static void name(const tile *t) { \
-        const int64_t even = (t->steps + 1) >> 1, odd = t->steps >> 1, far = t->a_row; \
-        const int64_t ones = even & 3, fours = (even >> 2) - 1, odd_ones = odd & 3, odd_fours = (odd >> 2) - 1; \
-        const int64_t a_turn = 4 - (even - 4) * 8, b_turn = vectors * 32 - (even - 4) * vectors * 64; \
-        const int64_t a_on = rows * far - 4 - (odd - 4) * 8, b_on = -(vectors * 32) - (odd - 4) * vectors * 64; \
-        const char *a = t->a, *b = t->b, *ahead = t->fetch->p, *fetch_end = stream_end(t->fetch); \
-        float *c = t->c; \
-        int64_t n, times = t->times; \
-        __asm__ volatile(TILES( \
-            CHAIN(shape, ALONG_2, B_##vectors##_OF_2, ones, fours, BY_1_OF_2(vectors), \
-                  KEYS_AHEAD_##shape BY_4_OF_2(vectors), PUT) \
-            DO("add %[a_turn], %[a]") DO("add %[b_turn], %[b]") \
-            CHAIN(shape, ALONG_2, B_##vectors##_OF_2, odd_ones, odd_fours, BY_1_OF_2(vectors), BY_4_OF_2(vectors), JOIN) \
-            DO("add %[a_on], %[a]") DO("add %[b_on], %[b]") DO("add $32*" #rows "*" #vectors ", %[c]")) \
-            : [a] "+r"(a), [b] "+r"(b), [c] "+r"(c), [ahead] "+r"(ahead), [n] "=&r"(n), [times] "+m"(times) \
-            : SCORE_OPERANDS, [odd_ones] "m"(odd_ones), [odd_fours] "m"(odd_fours), [a_turn] "m"(a_turn), \
-              [b_turn] "m"(b_turn), [a_on] "m"(a_on), [b_on] "m"(b_on) \
-            : CLOBBERS); \
-        stream_fetched(t->fetch, ahead); \
-    }
-
-/* Of pieces of two chains, whose steps of b lie chain by chain: tile by tile. */
-#define SCORES_OF_A_CHAIN(shape, vectors, KEYS, E) \
-    __asm__ volatile( \
-        CHAIN(shape, ALONG_2, B_##vectors##_OF_1, ones, fours, DO("add $8, %[a]") DO("add $32*" #vectors ", %[b]"), \
-              KEYS DO("add $32, %[a]") DO("add $128*" #vectors ", %[b]"), E) \
-        : [a] "+r"(a), [b] "+r"(b), [ahead] "+r"(ahead), [n] "=&r"(n) : SCORE_OPERANDS, [c] "r"(c) : CLOBBERS)
-#define SCORES_OF_PIECES(name, shape, rows, vectors) \
-    static void name(const tile *t) { \
-        const int64_t far = t->a_row; \
-        for (int64_t i = 0; i < t->times; i++) { \
-            char *c = (char *)t->c + i * rows * vectors * 32; \
-            chain k = first_chain(t->steps, t->chains); \
-            do { \
-                const int64_t ones = k.steps & 3, fours = (k.steps >> 2) - 1; \
-                const char *a = t->a + i * rows * far + k.first * 4, *b = chain_in_b(t, &k); \
-                const char *ahead = t->fetch->p, *fetch_end = stream_end(t->fetch); \
-                int64_t n; \
-                if (k.first == 0) \
-                    SCORES_OF_A_CHAIN(shape, vectors, KEYS_AHEAD_##shape, PUT); \
-                else \
-                    SCORES_OF_A_CHAIN(shape, vectors, , JOIN); \
-                stream_fetched(t->fetch, ahead); \
-            } while (next_chain(&k, t->steps, t->chains)); \
-        } \
-    }
-
-#define SCORES(shape, rows, vectors) \
-    SCORES_OF_ONE_CHAIN(tile_scores_##shape##_of_1, shape, rows, vectors) \
-    SCORES_OF_TWO_CHAINS(tile_scores_##shape##_of_2, shape, rows, vectors) \
-    SCORES_OF_PIECES(tile_scores_##shape##_by_chain, shape, rows, vectors)
-
 SCORES(4x3, 4, 3)
 SCORES(4x2, 4, 2)
 SCORES(5x2, 5, 2)
 SCORES(6x2, 6, 2)
 SCORES(8x1, 8, 1)
-
-/* ---- Values ------------------------------------------------------------------------------------------------- */
-
-/* c, row r: rows 3 ... 5 when c has been moved on by three. */
-#define C_ROW_0 FROM_0(c, c_row)
-#define C_ROW_1 FROM_1(c, c_row)
-#define C_ROW_2 FROM_2(c, c_row)
-#define C_ROW_3 C_ROW_0
-#define C_ROW_4 C_ROW_1
-#define C_ROW_5 C_ROW_2
-#define THREE_ROWS_ON DO("add %[c_row3], %[c]")
-#define THREE_ROWS_BACK DO("sub %[c_row3], %[c]")
-#define PUT_ROW(sum, r, i) STORE(#i "*32" C_ROW_##r, sum)
-
-/* What lies at c times the factors of its rows, which n points at. */
-#define BEGIN_ROW(r, x, s0, s1) SPLAT(#r "*4(%[n])", x) MUL(C_ROW_##r, x, s0) MUL("32" C_ROW_##r, x, s1)
-#define SHRUNK_3 BEGIN_ROW(0, 12, 0, 1) BEGIN_ROW(1, 13, 2, 3) BEGIN_ROW(2, 14, 4, 5) THREE_ROWS_ON
-#define SHRUNK_4x2 SHRUNK_3 BEGIN_ROW(3, 15, 6, 7) THREE_ROWS_BACK
-#define SHRUNK_5x2 SHRUNK_3 BEGIN_ROW(3, 15, 6, 7) BEGIN_ROW(4, 12, 8, 9) THREE_ROWS_BACK
-#define SHRUNK_6x2 SHRUNK_3 BEGIN_ROW(3, 15, 6, 7) BEGIN_ROW(4, 12, 8, 9) BEGIN_ROW(5, 13, 10, 11) THREE_ROWS_BACK
-
-/* What lies there, as it is. */
-#define LOAD_ROW(sum, r, i) LOAD(#i "*32" C_ROW_##r, sum)
-#define TWO(DO_IT, r, s0, s1) DO_IT(s0, r, 0) DO_IT(s1, r, 1)
-#define EACH_OF_3(DO_IT) TWO(DO_IT, 0, 0, 1) TWO(DO_IT, 1, 2, 3) TWO(DO_IT, 2, 4, 5) THREE_ROWS_ON
-#define EACH_4x2(DO_IT) EACH_OF_3(DO_IT) TWO(DO_IT, 3, 6, 7) THREE_ROWS_BACK
-#define EACH_5x2(DO_IT) EACH_OF_3(DO_IT) TWO(DO_IT, 3, 6, 7) TWO(DO_IT, 4, 8, 9) THREE_ROWS_BACK
-#define EACH_6x2(DO_IT) \
-    EACH_OF_3(DO_IT) TWO(DO_IT, 3, 6, 7) TWO(DO_IT, 4, 8, 9) TWO(DO_IT, 5, 10, 11) THREE_ROWS_BACK
-#define GOING_ON(shape) EACH_##shape(LOAD_ROW)
-
-#define VALUE_TILES(shape, rows, BEGIN) \
-    __asm__ volatile(TILES(BEGIN \
-        STEPS(shape, ACROSS, B_APART, ones, fours, DO("add %[a_far], %[a]") DO("add %[b_step], %[b]"), \
-              DO("lea (%[a],%[a_far],4), %[a]") DO("lea (%[b],%[b_step],4), %[b]")) \
-        LAST_FOUR_FRONT(shape, ACROSS, B_APART, PUT_ROW) THREE_ROWS_ON LAST_FOUR_BACK(shape, ACROSS, B_APART, PUT_ROW) \
-        DO("add %[a_on], %[a]") DO("add %[b_on], %[b]") DO("add %[c_on], %[c]") DO("addq $4*" #rows ", %[shrink]")) \
-        : [a] "+r"(a), [b] "+r"(b), [c] "+r"(c), [ahead] "+r"(ahead), [n] "=&r"(n), [times] "+m"(times), [shrink] "+m"(shrink) \
-        : [a_far] "r"(far), [a_far3] "r"(3 * far), [b_step] "r"(b_step), [b_step3] "r"(3 * b_step), \
-          [c_row] "r"(c_row), [c_row3] "r"(3 * c_row), [twin] "r"(t->fetch->twin), [fetch_end] "m"(fetch_end), \
-          [ones] "m"(ones), [fours] "m"(fours), [a_on] "m"(a_on), [b_on] "m"(b_on), [c_on] "m"(c_on) \
-        : CLOBBERS)
-
-#define VALUES(shape, rows, vectors) \
-    static void tile_values_##shape(const tile *t) { \
-        const int64_t far = t->a_step, b_step = t->b_step, c_row = t->c_row * 4; \
-        const int64_t ones = t->steps & 3, fours = (t->steps >> 2) - 1; \
-        const int64_t a_on = rows * 4 - (t->steps - 4) * far, b_on = -(t->steps - 4) * b_step, c_on = (rows - 3) * c_row; \
-        const char *ahead = t->fetch->p, *fetch_end = stream_end(t->fetch); \
-        for (int64_t i = 0; i < t->across; i++) { \
-            const char *a = t->a, *b = t->b + i * t->b_across; \
-            const float *shrink = t->shrink; \
-            float *c = t->c + i * vectors * 8; \
-            int64_t n, times = t->times; \
-            if (!shrink) \
-                VALUE_TILES(shape, rows, ZEROS); \
-            else if (shrink == TILE_AS_IT_IS) \
-                VALUE_TILES(shape, rows, GOING_ON(shape)); \
-            else \
-                VALUE_TILES(shape, rows, DO("mov %[shrink], %[n]") SHRUNK_##shape); \
-        } \
-        stream_fetched(t->fetch, ahead); \
-    }
 
 VALUES(4x2, 4, 2)
 VALUES(5x2, 5, 2)
@@ -304,15 +72,17 @@ VALUES(6x2, 6, 2)
     COLUMN_OF_2(s, 0, 0, 4) COLUMN_OF_2(s, 1, 1, 5) COLUMN_OF_2(s, 2, 2, 6) COLUMN_OF_2(s, 3, 3, 7)
 #define STEP_3x4(s) SPLAT(BY_QUERY(0, s), 13) SPLAT(BY_QUERY(1, s), 14) SPLAT(BY_QUERY(2, s), 15) \
     COLUMN_OF_3(s, 0, 0, 4, 8) COLUMN_OF_3(s, 1, 1, 5, 9) COLUMN_OF_3(s, 2, 2, 6, 10) COLUMN_OF_3(s, 3, 3, 7, 11)
-#define STEP_4x2(s) STEP(4x2, BY_QUERY, B_APART, s)
+#define STEP_4x2(s) STEP(4x2, 2, BY_QUERY, B_APART, s)
 
 /* Sums begin at +0, as what lies at c, or as that times the factors of its rows; and are put there. */
 #define ROW_4(DO_IT, r, s0, s1, s2, s3) DO_IT(s0, r, 0) DO_IT(s1, r, 1) DO_IT(s2, r, 2) DO_IT(s3, r, 3)
 #define EACH_1x8(DO_IT) ROW_4(DO_IT, 0, 0, 1, 2, 3) DO_IT(4, 0, 4) DO_IT(5, 0, 5) DO_IT(6, 0, 6) DO_IT(7, 0, 7)
 #define EACH_2x4(DO_IT) ROW_4(DO_IT, 0, 0, 1, 2, 3) ROW_4(DO_IT, 1, 4, 5, 6, 7)
 #define EACH_3x4(DO_IT) EACH_2x4(DO_IT) ROW_4(DO_IT, 2, 8, 9, 10, 11)
+#define EACH_4x2(DO_IT) EACH_SUM(4x2, 2, NO_ROW, DO_IT)
 #define SHRINK_ROW(sum, r, i) SPLAT(#r "*4(%[n])", 15) MUL(#i "*32" C_ROW_##r, 15, sum)
 #define FROM_NOTHING(shape) ZEROS
+#define GOING_ON(shape) EACH_##shape(LOAD_ROW)
 #define SHRUNK(shape) DO("mov %[shrink], %[n]") EACH_##shape(SHRINK_ROW)
 
 /* Lines are fetched beside steps, as evenly as it goes: bursts of them are dropped. */
@@ -488,42 +258,14 @@ FEW_SCORES(2_of_2, 16, TWO_ON, PUT_TWO, JOINED)
 FEW_SCORES(3_of_2, 8, TWO_ON, PUT_TWO, JOINED)
 FEW_SCORES(4_of_2, 8, TWO_ON, PUT_TWO, JOINED)
 
-/* Names that others may want. */
-#undef DO
-#undef SPLAT
-#undef LOAD
-#undef STORE
-#undef FMA
-#undef ADD
-#undef MUL
-#undef ZERO
-#undef STEP
-#undef FETCH
-#undef LOOP
-#undef PUT
-#undef JOIN
-#undef TIMES
-#undef SWAP
-#undef EVEN
-#undef ODD
-#undef PLUS
 /* clang-format on */
 
-/* By rows and vectors; NULL where there is none. */
-#define SCORES_BY_HAND(how)                                                                        \
-    {                                                                                              \
-        [4] = {[2] = tile_scores_4x2_##how, [3] = tile_scores_4x3_##how},                          \
-        [5] = {[2] = tile_scores_5x2_##how}, [6] = {[2] = tile_scores_6x2_##how},                  \
-        [8] = {[1] = tile_scores_8x1_##how},                                                       \
-    }
-static tile_function *const SCORES_OF_1[TILE_ROWS + 1][TILE_VECTORS + 1] = SCORES_BY_HAND(of_1);
-static tile_function *const SCORES_OF_2[TILE_ROWS + 1][TILE_VECTORS + 1] = SCORES_BY_HAND(of_2);
-static tile_function *const SCORES_BY_CHAIN[TILE_ROWS + 1][TILE_VECTORS + 1] =
-    SCORES_BY_HAND(by_chain);
-static tile_function *const VALUES_BY_HAND[TILE_ROWS + 1][TILE_VECTORS + 1] = {
-    [4] = {[2] = tile_values_4x2},
-    [5] = {[2] = tile_values_5x2},
-    [6] = {[2] = tile_values_6x2},
+static const tiles_by_hand TILES_BY_HAND[TILE_ROWS + 1][TILE_VECTORS + 1] = {
+    [4][2] = {SCORES_BY_HAND(4x2), VALUES_BY_HAND(4x2)},
+    [4][3] = {SCORES_BY_HAND(4x3)},
+    [5][2] = {SCORES_BY_HAND(5x2), VALUES_BY_HAND(5x2)},
+    [6][2] = {SCORES_BY_HAND(6x2), VALUES_BY_HAND(6x2)},
+    [8][1] = {SCORES_BY_HAND(8x1)},
 };
 
 static few_function *const FEW_BY_HAND[][FEW + 1] = {
@@ -538,24 +280,13 @@ static tile_function *const VALUES_BY_QUERY_BY_HAND[TILE_ROWS + 1][TILE_VECTORS 
     [4] = {[2] = tile_by_query_4x2},
 };
 
-/* The function for a tile, or NULL. Lines are fetched where they follow each other; the last four steps of a chain need four. */
+/* The function for a tile, or NULL. */
 RDK_INLINE tile_function *by_hand(const tile *t, int rows, int vectors) {
-    const int64_t piece = 2 * RDK_CHAIN;
-    if (t->fetch->left > 0 && t->fetch->gap != 0)
-        return NULL;
-    if (t->a_row == RDK_BLOCK * 4 && t->a_step == 4 && t->b_across == vectors * 32)
-        return VALUES_BY_QUERY_BY_HAND[rows][vectors];
-    if (t->steps - (t->steps - 1) / piece * piece < 4 * t->chains) /* those of the last piece */
-        return NULL;
-    if (t->a_row == 4 && t->chains == 1)
-        return VALUES_BY_HAND[rows][vectors];
-    if (t->a_step != 4 * t->chains || t->b_row != vectors * 32 || t->c_row != vectors * 8 ||
-        t->shrink)
-        return NULL;
-    return t->chains == 1      ? SCORES_OF_1[rows][vectors]
-           : t->by_chain       ? SCORES_BY_CHAIN[rows][vectors]
-           : t->steps <= piece ? SCORES_OF_2[rows][vectors]
-                               : NULL;
+    bool is_by_query = t->a_row == RDK_BLOCK * 4 && t->a_step == 4 && t->b_across == vectors * 32;
+    if (is_by_query)
+        return t->fetch->left > 0 && t->fetch->gap != 0 ? NULL
+                                                        : VALUES_BY_QUERY_BY_HAND[rows][vectors];
+    return simple_tile(&TILES_BY_HAND[rows][vectors], t, vectors);
 }
 
 /* The function for the scores of very few queries, or NULL. */

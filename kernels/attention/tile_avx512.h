@@ -7,11 +7,11 @@
 #include "kernels/attention/tile.h"
 
 enum {
-    TILE_ROWS = 12,
+    TILE_ROWS = 8,
     TILE_VECTORS = 8,
     TILE_LANES = 16,
     TILE_GROUP = 48,       /* queries that share one pass over the keys */
-    TILE_STRIP = 32,       /* columns of values that are brought together */
+    TILE_STRIP = 64,       /* columns of values that are brought together */
     FEW_PANEL = RDK_BLOCK, /* keys and values of very few queries, in turn */
     TILE_REGISTERS = 32,
 };
@@ -19,9 +19,9 @@ enum {
 /* Scores: keys at once, by vectors of queries. Output: queries at most, and vectors of columns at once, by
  * queries. An fma waits four cycles for the one before in its chain and two begin in each cycle, so eight chains or
  * more must be in flight. */
-static const int TILE_KEYS_OF[] = {0, 12, 12, 8};
-enum { TILE_QUERIES = 12 };
-static const int TILE_VECTORS_OF[TILE_QUERIES + 1] = {0, 8, 4, 4, 4, 4, 4, 2, 2, 2, 2, 2, 2};
+static const int TILE_KEYS_OF[] = {0, 8, 8, 8};
+enum { TILE_QUERIES = 6 };
+static const int TILE_VECTORS_OF[TILE_QUERIES + 1] = {0, 8, 4, 4, 4, 4, 4};
 
 typedef __m512 tile_vec;
 
@@ -78,10 +78,6 @@ TILE(5, 1)
 TILE(6, 1)
 TILE(7, 1)
 TILE(8, 1)
-TILE(9, 1)
-TILE(10, 1)
-TILE(11, 1)
-TILE(12, 1)
 TILE(1, 2)
 TILE(2, 2)
 TILE(3, 2)
@@ -90,10 +86,6 @@ TILE(5, 2)
 TILE(6, 2)
 TILE(7, 2)
 TILE(8, 2)
-TILE(9, 2)
-TILE(10, 2)
-TILE(11, 2)
-TILE(12, 2)
 TILE(1, 3)
 TILE(2, 3)
 TILE(3, 3)
@@ -121,14 +113,18 @@ static tile_function *const TILES[TILE_ROWS + 1][TILE_VECTORS + 1] = {
     [6] = {[1] = tile_6x1, [2] = tile_6x2, [3] = tile_6x3, [4] = tile_6x4},
     [7] = {[1] = tile_7x1, [2] = tile_7x2, [3] = tile_7x3},
     [8] = {[1] = tile_8x1, [2] = tile_8x2, [3] = tile_8x3},
-    [9] = {[1] = tile_9x1, [2] = tile_9x2},
-    [10] = {[1] = tile_10x1, [2] = tile_10x2},
-    [11] = {[1] = tile_11x1, [2] = tile_11x2},
-    [12] = {[1] = tile_12x1, [2] = tile_12x2},
 };
 
+/* Not where a sanitizer would not see what they do. */
+#if defined(__x86_64__) && !defined(RDK_EMULATED) && !defined(RDK_SANITIZED)
+#include "kernels/attention/by_hand_avx512.h"
+#else
+#define by_hand(t, rows, vectors) NULL
+#endif
+
 RDK_INLINE void run_tile(const tile *t, int rows, int vectors) {
-    TILES[rows][vectors](t);
+    tile_function *f = by_hand(t, rows, vectors);
+    (f ? f : TILES[rows][vectors])(t);
 }
 
 #define run_few run_few_in_c

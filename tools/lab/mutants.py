@@ -63,6 +63,7 @@ SPEED_FUNCTIONS = {
     "has_more_keys": "what is fetched ahead", "has_more_values": "what is fetched ahead", "keys_from": "what is fetched ahead",
     "values_from": "what is fetched ahead",
     "by_hand": "which of two tiles that give the same bits",
+    "simple_tile": "which of two tiles that give the same bits",
     "run_beside": "which of two tiles that give the same bits",
     "few_by_hand": "which of two functions that give the same bits",
 }

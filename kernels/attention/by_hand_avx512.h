@@ -1,0 +1,81 @@
+/* The tiles that most of the time goes to, by hand: 24 sums, a step of b and an element of a. */
+#ifndef RDK_BY_HAND_AVX512_H
+#define RDK_BY_HAND_AVX512_H
+
+#define REGISTER "%%zmm"
+#define BYTES "64"
+#define B0 24
+#define B1 25
+#define B2 26
+#define B3 27
+#define X 28
+#define FMA_SPREAD(at, s) FMA_WITH(at "%{1to16%}", B0, s)
+#define ZERO(s) DO("vpxord %%xmm" #s ", %%xmm" #s ", %%xmm" #s)
+#define ZEROS                                                                                      \
+    ZERO(0) ZERO(1) ZERO(2) ZERO(3) ZERO(4) ZERO(5) ZERO(6) ZERO(7)                                \
+    ZERO(8) ZERO(9) ZERO(10) ZERO(11) ZERO(12) ZERO(13) ZERO(14) ZERO(15)                          \
+    ZERO(16) ZERO(17) ZERO(18) ZERO(19) ZERO(20) ZERO(21) ZERO(22) ZERO(23)
+#define ALL_REGISTERS                                                                              \
+    "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10",       \
+        "xmm11", "xmm12", "xmm13", "xmm14", "xmm15", "xmm16", "xmm17", "xmm18", "xmm19", "xmm20",  \
+        "xmm21", "xmm22", "xmm23", "xmm24", "xmm25", "xmm26", "xmm27", "xmm28"
+#define A_ON(by) DO("add " by ", %[a]") DO("add " by ", %[a8]")
+
+#include "kernels/attention/by_hand_x86.h"
+
+/* clang-format off */
+
+/* ---- Shapes ------------------------------------------------------------------------------------------------- */
+
+#define FRONT_8x3(ROW, ...) \
+    ROW(0, 0, 1, 2, __VA_ARGS__) ROW(1, 3, 4, 5, __VA_ARGS__) ROW(2, 6, 7, 8, __VA_ARGS__) ROW(3, 9, 10, 11, __VA_ARGS__)
+#define BACK_8x3(ROW, ...) \
+    ROW(4, 12, 13, 14, __VA_ARGS__) ROW(5, 15, 16, 17, __VA_ARGS__) ROW(6, 18, 19, 20, __VA_ARGS__) \
+    ROW(7, 21, 22, 23, __VA_ARGS__)
+#define FRONT_8x2(ROW, ...) \
+    ROW(0, 0, 1, __VA_ARGS__) ROW(1, 2, 3, __VA_ARGS__) ROW(2, 4, 5, __VA_ARGS__) ROW(3, 6, 7, __VA_ARGS__)
+#define BACK_8x2(ROW, ...) \
+    ROW(4, 8, 9, __VA_ARGS__) ROW(5, 10, 11, __VA_ARGS__) ROW(6, 12, 13, __VA_ARGS__) ROW(7, 14, 15, __VA_ARGS__)
+#define FRONT_8x1(ROW, ...) \
+    ROW(0, 0, __VA_ARGS__) ROW(1, 1, __VA_ARGS__) ROW(2, 2, __VA_ARGS__) ROW(3, 3, __VA_ARGS__)
+#define BACK_8x1(ROW, ...) \
+    ROW(4, 4, __VA_ARGS__) ROW(5, 5, __VA_ARGS__) ROW(6, 6, __VA_ARGS__) ROW(7, 7, __VA_ARGS__)
+#define FRONT_4x4(ROW, ...) \
+    ROW(0, 0, 1, 2, 3, __VA_ARGS__) ROW(1, 4, 5, 6, 7, __VA_ARGS__) ROW(2, 8, 9, 10, 11, __VA_ARGS__)
+#define FRONT_5x4 FRONT_4x4
+#define FRONT_6x4 FRONT_4x4
+#define BACK_4x4(ROW, ...) ROW(3, 12, 13, 14, 15, __VA_ARGS__)
+#define BACK_5x4(ROW, ...) BACK_4x4(ROW, __VA_ARGS__) ROW(4, 16, 17, 18, 19, __VA_ARGS__)
+#define BACK_6x4(ROW, ...) BACK_5x4(ROW, __VA_ARGS__) ROW(5, 20, 21, 22, 23, __VA_ARGS__)
+
+/* The keys of the next tile, into L1. With two chains all of a key is read in half of the time. */
+#define KEYS_AHEAD_8x3 \
+    DO("prefetcht0 " FROM_0(a8, a_far)) DO("prefetcht0 " FROM_1(a8, a_far)) \
+    DO("prefetcht0 " FROM_2(a8, a_far)) DO("prefetcht0 " FROM_3(a8, a_far)) \
+    DO("prefetcht0 " FROM_4(a8, a_far)) DO("prefetcht0 " FROM_5(a8, a_far)) \
+    DO("prefetcht0 " FROM_6(a8, a_far)) DO("prefetcht0 " FROM_7(a8, a_far))
+#define KEYS_AHEAD_8x2 KEYS_AHEAD_8x3
+#define KEYS_AHEAD_8x1 KEYS_AHEAD_8x3
+
+SCORES(8x3, 8, 3)
+SCORES(8x2, 8, 2)
+SCORES(8x1, 8, 1)
+
+VALUES(4x4, 4, 4)
+VALUES(5x4, 5, 4)
+VALUES(6x4, 6, 4)
+/* clang-format on */
+
+static const tiles_by_hand TILES_BY_HAND[TILE_ROWS + 1][TILE_VECTORS + 1] = {
+    [4][4] = {VALUES_BY_HAND(4x4)},
+    [5][4] = {VALUES_BY_HAND(5x4)},
+    [6][4] = {VALUES_BY_HAND(6x4)},
+    [8][1] = {SCORES_BY_HAND(8x1)},
+    [8][2] = {SCORES_BY_HAND(8x2)},
+    [8][3] = {SCORES_BY_HAND(8x3)},
+};
+
+RDK_INLINE tile_function *by_hand(const tile *t, int rows, int vectors) {
+    return simple_tile(&TILES_BY_HAND[rows][vectors], t, vectors);
+}
+#endif

@@ -1,0 +1,287 @@
+/* Tiles in assembly, for the vectors of any x86. Included by by_hand_<isa>.h after it has defined
+ *
+ *     REGISTER, BYTES     a vector's name without its number, and how many bytes it has
+ *     B0 ... B3, X        the numbers of those that hold a step of b, and an element of a
+ *     FMA_SPREAD(at, s)   an FMA of B0 and an element, by way of X if need be
+ *     ZEROS               clears all sums
+ *     ALL_REGISTERS       the list of what is overwritten
+ *     A_ON(by)            moves a on
+ *
+ * What is gained most is at the ends of a tile: sums that are all ready at once wait together to be stored, and fill the
+ * queue in which the FMAs of the next tile should be. So the last four steps are done for the front half of the sums, which
+ * are stored, and then for the back half.
+ *
+ * Everything that is not simple is left to tile_body.h: see simple_tile(). The arithmetic is the same. */
+#ifndef RDK_BY_HAND_X86_H
+#define RDK_BY_HAND_X86_H
+
+/* clang-format off */
+
+/* ---- Instructions. Sums are registers 0, 1, 2, ..., row by row. ------------------------------------------- */
+
+#define DO(text) text "\n\t"
+#define NAMED(x) REGISTER #x
+#define V(x) NAMED(x)
+#define SPLAT(at, x) DO("vbroadcastss " at ", " V(x))
+#define LOAD(at, x) DO("vmovups " at ", " V(x))
+#define STORE(at, s) DO("vmovups " V(s) ", " at)
+#define FMA(x, y, s) DO("vfmadd231ps " V(x) ", " V(y) ", " V(s))
+#define FMA_WITH(at, y, s) DO("vfmadd231ps " at ", " V(y) ", " V(s))
+#define ADD(at, s) DO("vaddps " at ", " V(s) ", " V(s))
+#define MUL(at, x, s) DO("vmulps " at ", " V(x) ", " V(s))
+
+/* ---- Where things lie ------------------------------------------------------------------------------------- */
+
+/* Multiples of a distance from a pointer. */
+#define FROM_0(p, by) "(%[" #p "])"
+#define FROM_1(p, by) "(%[" #p "],%[" #by "])"
+#define FROM_2(p, by) "(%[" #p "],%[" #by "],2)"
+#define FROM_3(p, by) "(%[" #p "],%[" #by "3])"
+#define FROM_4(p, by) "(%[" #p "],%[" #by "],4)"
+#define FROM_5(p, by) "(%[" #p "],%[" #by "5])"
+#define FROM_6(p, by) "(%[" #p "],%[" #by "3],2)"
+#define FROM_7(p, by) "(%[" #p "],%[" #by "7])"
+
+/* a, row r and step s: rows lie apart, and steps are neighbours, or every second element; or rows are neighbours and
+ * steps lie apart. */
+#define ALONG_1(r, s) #s "*4" FROM_##r(a, a_far)
+#define ALONG_2(r, s) #s "*8" FROM_##r(a, a_far)
+#define ACROSS(r, s) #r "*4" FROM_##s(a, a_far)
+
+/* b, step s and vector i, for one, two and three vectors: the same. */
+#define B_AT(s, i, vectors) #s "*" vectors "*" BYTES "+" #i "*" BYTES "(%[b])"
+#define B_1_OF_1(s, i) B_AT(s, i, "1")
+#define B_1_OF_2(s, i) B_AT(s, i, "2")
+#define B_2_OF_1(s, i) B_AT(s, i, "2")
+#define B_2_OF_2(s, i) B_AT(s, i, "4")
+#define B_3_OF_1(s, i) B_AT(s, i, "3")
+#define B_3_OF_2(s, i) B_AT(s, i, "6")
+#define B_APART(s, i) #i "*" BYTES FROM_##s(b, b_step)
+
+/* ---- Rows. A shape is two lists of them, FRONT_<shape> and BACK_<shape>, with the sums of each. ---------------- */
+
+/* A step of b is held, and a goes by. E(sum, row, vector) follows each FMA. */
+#define HOLD_1(B, s) LOAD(B(s, 0), B0)
+#define HOLD_2(B, s) HOLD_1(B, s) LOAD(B(s, 1), B1)
+#define HOLD_3(B, s) HOLD_2(B, s) LOAD(B(s, 2), B2)
+#define HOLD_4(B, s) HOLD_3(B, s) LOAD(B(s, 3), B3)
+#define STEP_ROW_1(r, s0, A, s, E) FMA_SPREAD(A(r, s), s0) E(s0, r, 0)
+#define STEP_ROW_2(r, s0, s1, A, s, E) SPLAT(A(r, s), X) FMA(B0, X, s0) E(s0, r, 0) FMA(B1, X, s1) E(s1, r, 1)
+#define STEP_ROW_3(r, s0, s1, s2, A, s, E) STEP_ROW_2(r, s0, s1, A, s, E) FMA(B2, X, s2) E(s2, r, 2)
+#define STEP_ROW_4(r, s0, s1, s2, s3, A, s, E) STEP_ROW_3(r, s0, s1, s2, A, s, E) FMA(B3, X, s3) E(s3, r, 3)
+
+/* Something for each row, and for each sum. */
+#define EACH_IN_ROW_2(r, s0, s1, ROW, E) ROW(r) E(s0, r, 0) E(s1, r, 1)
+#define EACH_IN_ROW_4(r, s0, s1, s2, s3, ROW, E) EACH_IN_ROW_2(r, s0, s1, ROW, E) E(s2, r, 2) E(s3, r, 3)
+#define NO_ROW(r)
+
+/* ---- A tile ----------------------------------------------------------------------------------------------- */
+
+#define NOTHING(sum, r, i)
+#define FRONT(shape, vectors, A, B, s, E) HOLD_##vectors(B, s) FRONT_##shape(STEP_ROW_##vectors, A, s, E)
+#define BACK(shape, vectors, A, s, E) BACK_##shape(STEP_ROW_##vectors, A, s, E)
+#define STEP(shape, vectors, A, B, s) FRONT(shape, vectors, A, B, s, NOTHING) BACK(shape, vectors, A, s, NOTHING)
+#define FOUR_STEPS(shape, vectors, A, B) \
+    STEP(shape, vectors, A, B, 0) STEP(shape, vectors, A, B, 1) STEP(shape, vectors, A, B, 2) STEP(shape, vectors, A, B, 3)
+#define LAST_FOUR_FRONT(shape, vectors, A, B, E) \
+    FRONT(shape, vectors, A, B, 0, NOTHING) FRONT(shape, vectors, A, B, 1, NOTHING) \
+    FRONT(shape, vectors, A, B, 2, NOTHING) FRONT(shape, vectors, A, B, 3, E)
+#define LAST_FOUR_BACK(shape, vectors, A, B, E) \
+    HOLD_##vectors(B, 0) BACK(shape, vectors, A, 0, NOTHING) HOLD_##vectors(B, 1) BACK(shape, vectors, A, 1, NOTHING) \
+    HOLD_##vectors(B, 2) BACK(shape, vectors, A, 2, NOTHING) HOLD_##vectors(B, 3) BACK(shape, vectors, A, 3, E)
+
+/* Two lines of what is read next. */
+#define FETCH DO("prefetcht1 (%[ahead])") DO("prefetcht1 (%[ahead],%[twin])") DO("add $64, %[ahead]")
+
+#define LOOP(label, body) DO(".p2align 5") label ":\n\t" body DO("dec %[n]") DO("jnz " label "b")
+
+/* Steps but for the last four: those that are left over by fours, then fours, with fetching or without. */
+#define STEPS(shape, vectors, A, B, ones, fours, ON_BY_1, ON_BY_4) \
+    DO("mov %[" #ones "], %[n]") DO("test %[n], %[n]") DO("jz 2f") \
+    LOOP("1", STEP(shape, vectors, A, B, 0) ON_BY_1) "2:\n\t" \
+    DO("mov %[" #fours "], %[n]") DO("test %[n], %[n]") DO("jz 5f") DO("cmp %[fetch_end], %[ahead]") DO("jb 4f") \
+    LOOP("3", FOUR_STEPS(shape, vectors, A, B) ON_BY_4) DO("jmp 5f") \
+    LOOP("4", FETCH FOUR_STEPS(shape, vectors, A, B) ON_BY_4) "5:\n\t"
+
+/* All tiles that are one below the other: what lies between two is as short as can be. */
+#define TILES(body) "6:\n\t" body DO("decq %[times]") DO("jnz 6b")
+
+#define CLOBBERS "memory", "cc", ALL_REGISTERS
+
+/* ---- Scores: sum n is vector n of c -------------------------------------------------------------------------- */
+
+#define AT_SUM(sum) #sum "*" BYTES "(%[c])"
+#define PUT(sum, r, i) STORE(AT_SUM(sum), sum)
+#define JOIN(sum, r, i) ADD(AT_SUM(sum), sum) PUT(sum, r, i)
+
+/* On by one step and by four, where the chain has every step, and every second. */
+#define BY_1_OF_1(vectors) A_ON("$4") DO("add $" BYTES "*" #vectors ", %[b]")
+#define BY_4_OF_1(vectors) A_ON("$16") DO("add $4*" BYTES "*" #vectors ", %[b]")
+#define BY_1_OF_2(vectors) A_ON("$8") DO("add $2*" BYTES "*" #vectors ", %[b]")
+#define BY_4_OF_2(vectors) A_ON("$32") DO("add $8*" BYTES "*" #vectors ", %[b]")
+
+/* All steps of a chain. a and b end four steps before its end. */
+#define CHAIN(shape, vectors, A, B, ones, fours, BY_1, BY_4, E) \
+    ZEROS STEPS(shape, vectors, A, B, ones, fours, BY_1, BY_4) \
+    LAST_FOUR_FRONT(shape, vectors, A, B, E) LAST_FOUR_BACK(shape, vectors, A, B, E)
+#define SCORE_OUTPUTS [a] "+r"(a), [a8] "+r"(a8), [b] "+r"(b), [ahead] "+r"(ahead), [n] "=&r"(n)
+#define SCORE_INPUTS \
+    [a_far] "r"(far), [a_far3] "r"(3 * far), [a_far5] "r"(5 * far), [a_far7] "r"(7 * far), [twin] "r"(t->fetch->twin), \
+        [fetch_end] "m"(fetch_end), [ones] "m"(ones), [fours] "m"(fours)
+
+/* Of one chain. */
+#define SCORES_OF_ONE_CHAIN(name, shape, rows, vectors) \
+    static void name(const tile *t) { \
+        const int64_t far = t->a_row, ones = t->steps & 3, fours = (t->steps >> 2) - 1; \
+        const int64_t a_on = rows * far - (t->steps - 4) * 4, b_on = -(t->steps - 4) * t->b_row; \
+        const char *a = t->a, *a8 = a + 8 * far, *b = t->b, *ahead = t->fetch->p, *fetch_end = stream_end(t->fetch); \
+        float *c = t->c; \
+        int64_t n, times = t->times; \
+        __asm__ volatile(TILES( \
+            CHAIN(shape, vectors, ALONG_1, B_##vectors##_OF_1, ones, fours, BY_1_OF_1(vectors), BY_4_OF_1(vectors), PUT) \
+            A_ON("%[a_on]") DO("add %[b_on], %[b]") DO("add $" BYTES "*" #rows "*" #vectors ", %[c]")) \
+            : SCORE_OUTPUTS, [c] "+r"(c), [times] "+m"(times) \
+            : SCORE_INPUTS, [a_on] "m"(a_on), [b_on] "m"(b_on) \
+            : CLOBBERS); \
+        stream_fetched(t->fetch, ahead); \
+    }
+
+/* Of two chains, one after the other. */
+#define SCORES_OF_TWO_CHAINS(name, shape, rows, vectors) \
+    static void name(const tile *t) { \
+        const int64_t even = (t->steps + 1) >> 1, odd = t->steps >> 1, far = t->a_row, b_row = t->b_row; \
+        const int64_t ones = even & 3, fours = (even >> 2) - 1, odd_ones = odd & 3, odd_fours = (odd >> 2) - 1; \
+        const int64_t a_turn = 4 - (even - 4) * 8, b_turn = b_row - (even - 4) * 2 * b_row; \
+        const int64_t a_on = rows * far - 4 - (odd - 4) * 8, b_on = -b_row - (odd - 4) * 2 * b_row; \
+        const char *a = t->a, *a8 = a + 8 * far, *b = t->b, *ahead = t->fetch->p, *fetch_end = stream_end(t->fetch); \
+        float *c = t->c; \
+        int64_t n, times = t->times; \
+        __asm__ volatile(TILES( \
+            CHAIN(shape, vectors, ALONG_2, B_##vectors##_OF_2, ones, fours, BY_1_OF_2(vectors), \
+                  KEYS_AHEAD_##shape BY_4_OF_2(vectors), PUT) \
+            A_ON("%[a_turn]") DO("add %[b_turn], %[b]") \
+            CHAIN(shape, vectors, ALONG_2, B_##vectors##_OF_2, odd_ones, odd_fours, BY_1_OF_2(vectors), \
+                  BY_4_OF_2(vectors), JOIN) \
+            A_ON("%[a_on]") DO("add %[b_on], %[b]") DO("add $" BYTES "*" #rows "*" #vectors ", %[c]")) \
+            : SCORE_OUTPUTS, [c] "+r"(c), [times] "+m"(times) \
+            : SCORE_INPUTS, [odd_ones] "m"(odd_ones), [odd_fours] "m"(odd_fours), [a_turn] "m"(a_turn), \
+              [b_turn] "m"(b_turn), [a_on] "m"(a_on), [b_on] "m"(b_on) \
+            : CLOBBERS); \
+        stream_fetched(t->fetch, ahead); \
+    }
+
+/* Of pieces of two chains, whose steps of b lie chain by chain: tile by tile. */
+#define SCORES_OF_A_CHAIN(shape, vectors, KEYS, E) \
+    __asm__ volatile( \
+        CHAIN(shape, vectors, ALONG_2, B_##vectors##_OF_1, ones, fours, \
+              A_ON("$8") DO("add $" BYTES "*" #vectors ", %[b]"), \
+              KEYS A_ON("$32") DO("add $4*" BYTES "*" #vectors ", %[b]"), E) \
+        : SCORE_OUTPUTS : SCORE_INPUTS, [c] "r"(c) : CLOBBERS)
+#define SCORES_OF_PIECES(name, shape, rows, vectors) \
+    static void name(const tile *t) { \
+        const int64_t far = t->a_row; \
+        for (int64_t i = 0; i < t->times; i++) { \
+            float *c = t->c + i * rows * t->c_row; \
+            chain k = first_chain(t->steps, t->chains); \
+            do { \
+                const int64_t ones = k.steps & 3, fours = (k.steps >> 2) - 1; \
+                const char *a = t->a + i * rows * far + k.first * 4, *a8 = a + 8 * far, *b = chain_in_b(t, &k); \
+                const char *ahead = t->fetch->p, *fetch_end = stream_end(t->fetch); \
+                int64_t n; \
+                if (k.first == 0) \
+                    SCORES_OF_A_CHAIN(shape, vectors, KEYS_AHEAD_##shape, PUT); \
+                else \
+                    SCORES_OF_A_CHAIN(shape, vectors, , JOIN); \
+                stream_fetched(t->fetch, ahead); \
+            } while (next_chain(&k, t->steps, t->chains)); \
+        } \
+    }
+
+#define SCORES(shape, rows, vectors) \
+    SCORES_OF_ONE_CHAIN(tile_scores_##shape##_of_1, shape, rows, vectors) \
+    SCORES_OF_TWO_CHAINS(tile_scores_##shape##_of_2, shape, rows, vectors) \
+    SCORES_OF_PIECES(tile_scores_##shape##_by_chain, shape, rows, vectors)
+
+/* ---- Values: the front has three rows ------------------------------------------------------------------------- */
+
+/* c, row r: rows 3 ... 5 when c has been moved on by three. */
+#define C_ROW_0 FROM_0(c, c_row)
+#define C_ROW_1 FROM_1(c, c_row)
+#define C_ROW_2 FROM_2(c, c_row)
+#define C_ROW_3 C_ROW_0
+#define C_ROW_4 C_ROW_1
+#define C_ROW_5 C_ROW_2
+#define THREE_ROWS_ON DO("add %[c_row3], %[c]")
+#define THREE_ROWS_BACK DO("sub %[c_row3], %[c]")
+#define PUT_ROW(sum, r, i) STORE(#i "*" BYTES C_ROW_##r, sum)
+#define EACH_SUM(shape, vectors, ROW, E) \
+    FRONT_##shape(EACH_IN_ROW_##vectors, ROW, E) THREE_ROWS_ON BACK_##shape(EACH_IN_ROW_##vectors, ROW, E) THREE_ROWS_BACK
+
+/* What lies at c, as it is; or times the factors of its rows, which n points at. */
+#define LOAD_ROW(sum, r, i) LOAD(#i "*" BYTES C_ROW_##r, sum)
+#define FACTOR(r) SPLAT(#r "*4(%[n])", X)
+#define TIMES_FACTOR(sum, r, i) MUL(#i "*" BYTES C_ROW_##r, X, sum)
+
+#define VALUE_TILES(shape, rows, vectors, BEGIN) \
+    __asm__ volatile(TILES(BEGIN \
+        STEPS(shape, vectors, ACROSS, B_APART, ones, fours, DO("add %[a_far], %[a]") DO("add %[b_step], %[b]"), \
+              DO("lea (%[a],%[a_far],4), %[a]") DO("lea (%[b],%[b_step],4), %[b]")) \
+        LAST_FOUR_FRONT(shape, vectors, ACROSS, B_APART, PUT_ROW) THREE_ROWS_ON \
+        LAST_FOUR_BACK(shape, vectors, ACROSS, B_APART, PUT_ROW) \
+        DO("add %[a_on], %[a]") DO("add %[b_on], %[b]") DO("add %[c_on], %[c]") DO("addq $4*" #rows ", %[shrink]")) \
+        : [a] "+r"(a), [b] "+r"(b), [c] "+r"(c), [ahead] "+r"(ahead), [n] "=&r"(n), [times] "+m"(times), [shrink] "+m"(shrink) \
+        : [a_far] "r"(far), [a_far3] "r"(3 * far), [b_step] "r"(b_step), [b_step3] "r"(3 * b_step), \
+          [c_row] "r"(c_row), [c_row3] "r"(3 * c_row), [twin] "r"(t->fetch->twin), [fetch_end] "m"(fetch_end), \
+          [ones] "m"(ones), [fours] "m"(fours), [a_on] "m"(a_on), [b_on] "m"(b_on), [c_on] "m"(c_on) \
+        : CLOBBERS)
+
+#define VALUES(shape, rows, vectors) \
+    static void tile_values_##shape(const tile *t) { \
+        const int64_t far = t->a_step, b_step = t->b_step, c_row = t->c_row * 4; \
+        const int64_t ones = t->steps & 3, fours = (t->steps >> 2) - 1; \
+        const int64_t a_on = rows * 4 - (t->steps - 4) * far, b_on = -(t->steps - 4) * b_step, c_on = (rows - 3) * c_row; \
+        const char *ahead = t->fetch->p, *fetch_end = stream_end(t->fetch); \
+        for (int64_t i = 0; i < t->across; i++) { \
+            const char *a = t->a, *b = t->b + i * t->b_across; \
+            const float *shrink = t->shrink; \
+            float *c = t->c + i * vectors * TILE_LANES; \
+            int64_t n, times = t->times; \
+            if (!shrink) \
+                VALUE_TILES(shape, rows, vectors, ZEROS); \
+            else if (shrink == TILE_AS_IT_IS) \
+                VALUE_TILES(shape, rows, vectors, EACH_SUM(shape, vectors, NO_ROW, LOAD_ROW)); \
+            else \
+                VALUE_TILES(shape, rows, vectors, DO("mov %[shrink], %[n]") EACH_SUM(shape, vectors, FACTOR, TIMES_FACTOR)); \
+        } \
+        stream_fetched(t->fetch, ahead); \
+    }
+/* clang-format on */
+
+/* ---- Which there are: of a number of rows and vectors; NULL where there is none ------------------------------- */
+
+typedef struct tiles_by_hand {
+    tile_function *scores_of_1, *scores_of_2, *scores_by_chain, *values;
+} tiles_by_hand;
+
+#define SCORES_BY_HAND(shape)                                                                      \
+    .scores_of_1 = tile_scores_##shape##_of_1, .scores_of_2 = tile_scores_##shape##_of_2,          \
+    .scores_by_chain = tile_scores_##shape##_by_chain
+#define VALUES_BY_HAND(shape) .values = tile_values_##shape
+
+/* The function for a tile, or NULL. Lines are fetched where they follow each other; the last four steps of a chain need four. */
+RDK_INLINE tile_function *simple_tile(const tiles_by_hand *are, const tile *t, int vectors) {
+    const int64_t piece = 2 * RDK_CHAIN, width = vectors * TILE_LANES;
+    if (t->fetch->left > 0 && t->fetch->gap != 0)
+        return NULL;
+    if (t->steps - (t->steps - 1) / piece * piece < 4 * t->chains) /* those of the last piece */
+        return NULL;
+    if (t->a_row == 4 && t->chains == 1)
+        return are->values;
+    if (t->a_step != 4 * t->chains || t->b_row != width * 4 || t->c_row != width || t->shrink)
+        return NULL;
+    return t->chains == 1      ? are->scores_of_1
+           : t->by_chain       ? are->scores_by_chain
+           : t->steps <= piece ? are->scores_of_2
+                               : NULL;
+}
+#endif
