@@ -156,10 +156,10 @@ ATTENTION = [
     ("second_chain_alone", "vector", [
         (TILE, "if (k.first > 0)", "if (k.first > 1)")]),
     ("second_chain_alone_by_hand", "vector", [ # NEON, which has no tiles by hand, gets another wrong shape
-        (BY_HAND_X86, "ADD(AT_SUM(sum), sum) PUT", "PUT"),
+        (BY_HAND_X86, "ADD(AT_VECTOR(i), sum) PUT", "PUT"),
         (TILE_NEON, "[8] = {[2] = tile_8x2}", "[8] = {[2] = tile_7x2}")]),
     ("second_chain_from_the_first_step", "vector", [
-        (BY_HAND_X86, "b_turn = b_row - (even - 4)", "b_turn = 0 - (even - 4)"),
+        (BY_HAND_X86, "b_row - (even - 4) * b_step", "0 - (even - 4) * b_step"),
         (TILE, "chain_in_b(t, &k) + b_before", "t->b + b_before")]),
     ("tiles_below_each_other_all_alike", "vector", [
         (BY_HAND_X86, "a_on = rows * far - 4 - (odd - 4) * 8", "a_on = -4 - (odd - 4) * 8"),

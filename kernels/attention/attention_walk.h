@@ -225,19 +225,19 @@ static void score_keys(tile *t, int keys, int vectors, int times) {
     t->c += keys * times * t->c_row;
 }
 
-/* Lanes `lane` ... end - 1 for the rows from `skip` on. */
-static void score_lanes(const walk *w, const unit *u, const block *b, const group *g, int lane,
-                        int end, int skip, stream *next) {
-    int vectors = (g->width - skip) / TILE_LANES, at_once = TILE_KEYS_OF[vectors];
+/* Lanes `lane` ... end - 1 for so many vectors of rows, from row `first` on; 0 is half a vector. */
+static void score_rows(const walk *w, const unit *u, const block *b, const group *g, int lane,
+                       int end, int first, int vectors, stream *next) {
+    const int at_once = TILE_KEYS_OF[vectors];
     tile t;
     t.a_row = w->d->k.row_stride * 4;
     t.a_step = 4 * w->chains;
     t.a = key_at(w, u, b->base + lane);
-    t.b = (const char *)(queries_of(w, g) + skip);
+    t.b = (const char *)(queries_of(w, g) + first);
     t.b_row = g->width * 4;
     t.b_step = g->by_chain ? t.b_row : t.b_row * w->chains;
     t.by_chain = g->by_chain;
-    t.c = score_at(g, lane, skip);
+    t.c = score_at(g, lane, first);
     t.c_row = g->width;
     t.steps = w->d->d_qk;
     t.chains = w->chains;
@@ -256,16 +256,37 @@ static void score_lanes(const walk *w, const unit *u, const block *b, const grou
     score_keys(&t, half, vectors, 1);
 }
 
-/* On the diagonal, rows at the front that see nothing of a lane are left out as far as vectors go. */
+/* Lanes `lane` ... end - 1 for all rows from `skip` on; returns the lane after those that are done. */
+static int score_lanes(const walk *w, const unit *u, const block *b, const group *g, int lane,
+                       int end, int skip, stream *next) {
+    const bool half = (g->width - skip) % TILE_LANES > 0;
+    const int whole = skip + (half ? TILE_HALF : 0), vectors = (g->width - whole) / TILE_LANES;
+    if (lane >= end)
+        return lane;
+    if (half)
+        score_rows(w, u, b, g, lane, end, skip, 0, next);
+    if (vectors > 0)
+        score_rows(w, u, b, g, lane, end, whole, vectors, next);
+    return end;
+}
+
+/* Where the lanes end that one of the first n rows sees. */
+static int end_of_rows(const group *g, int n) {
+    return g->ends[least(n, g->count) - 1];
+}
+
+/* On the diagonal, rows at the front that see nothing of a lane are left out as far as vectors go, or halves of them where
+ * that is worth a tile. */
 static void score_group(const walk *w, const unit *u, const block *b, const group *g,
                         stream *next) {
     int lane = b->lo;
     for (int skip = 0; skip < g->width; skip += QUANTUM) {
-        int end = g->ends[least(skip + QUANTUM, g->count) - 1];
-        if (end > lane) {
-            score_lanes(w, u, b, g, lane, end, skip, next);
-            lane = end;
+        int end = end_of_rows(g, skip + QUANTUM), after_half = skip + TILE_HALF;
+        if (TILE_HALF && end - end_of_rows(g, after_half) >= TILE_KEYS_OF[0]) {
+            lane = score_lanes(w, u, b, g, lane, end_of_rows(g, after_half), skip, next);
+            lane = score_lanes(w, u, b, g, lane, end, after_half, next);
         }
+        lane = score_lanes(w, u, b, g, lane, end, skip, next);
     }
 }
 
@@ -625,12 +646,14 @@ static void add_values_in_place(const walk *w, const unit *u, const block *b, co
 
 /* The groups of a unit are as equal as whole vectors allow: 32 rows are 16 and 16, not 24 and 8. */
 static void find_group(const walk *w, const unit *u, int i, int groups, group *g) {
-    int64_t parts = (u->count + QUANTUM - 1) / QUANTUM;
-    int64_t first = parts * i / groups * QUANTUM, end = parts * (i + 1) / groups * QUANTUM;
+    const bool by_chain = u->count > FEW && w->d->d_qk > 2 * RDK_CHAIN;
+    const bool half = u->count > FEW && u->count <= TILE_HALF && !by_chain;
+    const int64_t quantum = half ? TILE_HALF : QUANTUM, parts = (u->count + quantum - 1) / quantum;
+    int64_t first = parts * i / groups * quantum, end = parts * (i + 1) / groups * quantum;
     g->first = u->first + first;
     g->width = (int)(end - first);
     g->count = (int)(least(end, u->count) - first);
-    g->by_chain = u->count > FEW && w->d->d_qk > 2 * RDK_CHAIN;
+    g->by_chain = by_chain;
     g->scores = w->scores;
     g->lane_step = g->width;
     g->row_step = 1;

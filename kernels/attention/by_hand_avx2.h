@@ -62,17 +62,17 @@ VALUES(6x2, 6, 2)
 #define BY_QUERY(r, s) "4*" #s "+512*" #r "(%[a])"
 
 /* Fewer rows than vectors: a is held, and b goes by. */
-#define COLUMN_OF_2(s, i, s0, s1) LOAD(B_APART(s, i), 12) FMA(12, 13, s0) FMA(12, 14, s1)
+#define COLUMN_OF_2(s, i, s0, s1) LOAD(B(s, i), 12) FMA(12, 13, s0) FMA(12, 14, s1)
 #define COLUMN_OF_3(s, i, s0, s1, s2) COLUMN_OF_2(s, i, s0, s1) FMA(12, 15, s2)
 #define STEP_1x8(s) SPLAT(BY_QUERY(0, s), 15) \
-    FMA_WITH(B_APART(s, 0), 15, 0) FMA_WITH(B_APART(s, 1), 15, 1) FMA_WITH(B_APART(s, 2), 15, 2) \
-    FMA_WITH(B_APART(s, 3), 15, 3) FMA_WITH(B_APART(s, 4), 15, 4) FMA_WITH(B_APART(s, 5), 15, 5) \
-    FMA_WITH(B_APART(s, 6), 15, 6) FMA_WITH(B_APART(s, 7), 15, 7)
+    FMA_WITH(B(s, 0), 15, 0) FMA_WITH(B(s, 1), 15, 1) FMA_WITH(B(s, 2), 15, 2) \
+    FMA_WITH(B(s, 3), 15, 3) FMA_WITH(B(s, 4), 15, 4) FMA_WITH(B(s, 5), 15, 5) \
+    FMA_WITH(B(s, 6), 15, 6) FMA_WITH(B(s, 7), 15, 7)
 #define STEP_2x4(s) SPLAT(BY_QUERY(0, s), 13) SPLAT(BY_QUERY(1, s), 14) \
     COLUMN_OF_2(s, 0, 0, 4) COLUMN_OF_2(s, 1, 1, 5) COLUMN_OF_2(s, 2, 2, 6) COLUMN_OF_2(s, 3, 3, 7)
 #define STEP_3x4(s) SPLAT(BY_QUERY(0, s), 13) SPLAT(BY_QUERY(1, s), 14) SPLAT(BY_QUERY(2, s), 15) \
     COLUMN_OF_3(s, 0, 0, 4, 8) COLUMN_OF_3(s, 1, 1, 5, 9) COLUMN_OF_3(s, 2, 2, 6, 10) COLUMN_OF_3(s, 3, 3, 7, 11)
-#define STEP_4x2(s) STEP(4x2, 2, BY_QUERY, B_APART, s)
+#define STEP_4x2(s) STEP(4x2, 2, BY_QUERY, s)
 
 /* Sums begin at +0, as what lies at c, or as that times the factors of its rows; and are put there. */
 #define ROW_4(DO_IT, r, s0, s1, s2, s3) DO_IT(s0, r, 0) DO_IT(s1, r, 1) DO_IT(s2, r, 2) DO_IT(s3, r, 3)
@@ -286,7 +286,7 @@ RDK_INLINE tile_function *by_hand(const tile *t, int rows, int vectors) {
     if (is_by_query)
         return t->fetch->left > 0 && t->fetch->gap != 0 ? NULL
                                                         : VALUES_BY_QUERY_BY_HAND[rows][vectors];
-    return simple_tile(&TILES_BY_HAND[rows][vectors], t, vectors);
+    return simple_tile(&TILES_BY_HAND[rows][vectors], t);
 }
 
 /* The function for the scores of very few queries, or NULL. */

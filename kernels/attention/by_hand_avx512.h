@@ -64,18 +64,33 @@ SCORES(8x1, 8, 1)
 VALUES(4x4, 4, 4)
 VALUES(5x4, 5, 4)
 VALUES(6x4, 6, 4)
+
+/* ---- Scores of half a vector of queries ---------------------------------------------------------------------- */
+
+#undef REGISTER
+#undef BYTES
+#undef FMA_SPREAD
+#define REGISTER "%%ymm"
+#define BYTES "32"
+#define FMA_SPREAD(at, s) FMA_WITH(at "%{1to8%}", B0, s)
+#define FRONT_8xhalf FRONT_8x1
+#define BACK_8xhalf BACK_8x1
+#define KEYS_AHEAD_8xhalf KEYS_AHEAD_8x3
+
+SCORES(8xhalf, 8, 1)
 /* clang-format on */
 
 static const tiles_by_hand TILES_BY_HAND[TILE_ROWS + 1][TILE_VECTORS + 1] = {
     [4][4] = {VALUES_BY_HAND(4x4)},
     [5][4] = {VALUES_BY_HAND(5x4)},
     [6][4] = {VALUES_BY_HAND(6x4)},
+    [8][0] = {SCORES_BY_HAND(8xhalf)},
     [8][1] = {SCORES_BY_HAND(8x1)},
     [8][2] = {SCORES_BY_HAND(8x2)},
     [8][3] = {SCORES_BY_HAND(8x3)},
 };
 
 RDK_INLINE tile_function *by_hand(const tile *t, int rows, int vectors) {
-    return simple_tile(&TILES_BY_HAND[rows][vectors], t, vectors);
+    return simple_tile(&TILES_BY_HAND[rows][vectors], t);
 }
 #endif

@@ -48,27 +48,23 @@
 #define ALONG_2(r, s) #s "*8" FROM_##r(a, a_far)
 #define ACROSS(r, s) #r "*4" FROM_##s(a, a_far)
 
-/* b, step s and vector i, for one, two and three vectors: the same. */
-#define B_AT(s, i, vectors) #s "*" vectors "*" BYTES "+" #i "*" BYTES "(%[b])"
-#define B_1_OF_1(s, i) B_AT(s, i, "1")
-#define B_1_OF_2(s, i) B_AT(s, i, "2")
-#define B_2_OF_1(s, i) B_AT(s, i, "2")
-#define B_2_OF_2(s, i) B_AT(s, i, "4")
-#define B_3_OF_1(s, i) B_AT(s, i, "3")
-#define B_3_OF_2(s, i) B_AT(s, i, "6")
-#define B_APART(s, i) #i "*" BYTES FROM_##s(b, b_step)
+/* b, step s and vector i. */
+#define B(s, i) #i "*" BYTES FROM_##s(b, b_step)
 
 /* ---- Rows. A shape is two lists of them, FRONT_<shape> and BACK_<shape>, with the sums of each. ---------------- */
 
-/* A step of b is held, and a goes by. E(sum, row, vector) follows each FMA. */
-#define HOLD_1(B, s) LOAD(B(s, 0), B0)
-#define HOLD_2(B, s) HOLD_1(B, s) LOAD(B(s, 1), B1)
-#define HOLD_3(B, s) HOLD_2(B, s) LOAD(B(s, 2), B2)
-#define HOLD_4(B, s) HOLD_3(B, s) LOAD(B(s, 3), B3)
-#define STEP_ROW_1(r, s0, A, s, E) FMA_SPREAD(A(r, s), s0) E(s0, r, 0)
-#define STEP_ROW_2(r, s0, s1, A, s, E) SPLAT(A(r, s), X) FMA(B0, X, s0) E(s0, r, 0) FMA(B1, X, s1) E(s1, r, 1)
-#define STEP_ROW_3(r, s0, s1, s2, A, s, E) STEP_ROW_2(r, s0, s1, A, s, E) FMA(B2, X, s2) E(s2, r, 2)
-#define STEP_ROW_4(r, s0, s1, s2, s3, A, s, E) STEP_ROW_3(r, s0, s1, s2, A, s, E) FMA(B3, X, s3) E(s3, r, 3)
+/* A step of b is held, and a goes by. E(sum, row, vector) follows each FMA, ROW_END those of a row. */
+#define HOLD_1(s) LOAD(B(s, 0), B0)
+#define HOLD_2(s) HOLD_1(s) LOAD(B(s, 1), B1)
+#define HOLD_3(s) HOLD_2(s) LOAD(B(s, 2), B2)
+#define HOLD_4(s) HOLD_3(s) LOAD(B(s, 3), B3)
+#define ONE(A, r, s, E, s0) SPLAT(A(r, s), X) FMA(B0, X, s0) E(s0, r, 0)
+#define TWO(A, r, s, E, s0, s1) ONE(A, r, s, E, s0) FMA(B1, X, s1) E(s1, r, 1)
+#define THREE(A, r, s, E, s0, s1, s2) TWO(A, r, s, E, s0, s1) FMA(B2, X, s2) E(s2, r, 2)
+#define STEP_ROW_1(r, s0, A, s, E, ROW_END) FMA_SPREAD(A(r, s), s0) E(s0, r, 0) ROW_END
+#define STEP_ROW_2(r, s0, s1, A, s, E, ROW_END) TWO(A, r, s, E, s0, s1) ROW_END
+#define STEP_ROW_3(r, s0, s1, s2, A, s, E, ROW_END) THREE(A, r, s, E, s0, s1, s2) ROW_END
+#define STEP_ROW_4(r, s0, s1, s2, s3, A, s, E, ROW_END) THREE(A, r, s, E, s0, s1, s2) FMA(B3, X, s3) E(s3, r, 3) ROW_END
 
 /* Something for each row, and for each sum. */
 #define EACH_IN_ROW_2(r, s0, s1, ROW, E) ROW(r) E(s0, r, 0) E(s1, r, 1)
@@ -78,17 +74,17 @@
 /* ---- A tile ----------------------------------------------------------------------------------------------- */
 
 #define NOTHING(sum, r, i)
-#define FRONT(shape, vectors, A, B, s, E) HOLD_##vectors(B, s) FRONT_##shape(STEP_ROW_##vectors, A, s, E)
-#define BACK(shape, vectors, A, s, E) BACK_##shape(STEP_ROW_##vectors, A, s, E)
-#define STEP(shape, vectors, A, B, s) FRONT(shape, vectors, A, B, s, NOTHING) BACK(shape, vectors, A, s, NOTHING)
-#define FOUR_STEPS(shape, vectors, A, B) \
-    STEP(shape, vectors, A, B, 0) STEP(shape, vectors, A, B, 1) STEP(shape, vectors, A, B, 2) STEP(shape, vectors, A, B, 3)
-#define LAST_FOUR_FRONT(shape, vectors, A, B, E) \
-    FRONT(shape, vectors, A, B, 0, NOTHING) FRONT(shape, vectors, A, B, 1, NOTHING) \
-    FRONT(shape, vectors, A, B, 2, NOTHING) FRONT(shape, vectors, A, B, 3, E)
-#define LAST_FOUR_BACK(shape, vectors, A, B, E) \
-    HOLD_##vectors(B, 0) BACK(shape, vectors, A, 0, NOTHING) HOLD_##vectors(B, 1) BACK(shape, vectors, A, 1, NOTHING) \
-    HOLD_##vectors(B, 2) BACK(shape, vectors, A, 2, NOTHING) HOLD_##vectors(B, 3) BACK(shape, vectors, A, 3, E)
+#define FRONT(shape, vectors, A, s, E, ROW_END) HOLD_##vectors(s) FRONT_##shape(STEP_ROW_##vectors, A, s, E, ROW_END)
+#define BACK(shape, vectors, A, s, E, ROW_END) BACK_##shape(STEP_ROW_##vectors, A, s, E, ROW_END)
+#define STEP(shape, vectors, A, s) FRONT(shape, vectors, A, s, NOTHING, ) BACK(shape, vectors, A, s, NOTHING, )
+#define FOUR_STEPS(shape, vectors, A) \
+    STEP(shape, vectors, A, 0) STEP(shape, vectors, A, 1) STEP(shape, vectors, A, 2) STEP(shape, vectors, A, 3)
+#define LAST_FOUR_FRONT(shape, vectors, A, E, ROW_END) \
+    FRONT(shape, vectors, A, 0, NOTHING, ) FRONT(shape, vectors, A, 1, NOTHING, ) \
+    FRONT(shape, vectors, A, 2, NOTHING, ) FRONT(shape, vectors, A, 3, E, ROW_END)
+#define LAST_FOUR_BACK(shape, vectors, A, E, ROW_END) \
+    HOLD_##vectors(0) BACK(shape, vectors, A, 0, NOTHING, ) HOLD_##vectors(1) BACK(shape, vectors, A, 1, NOTHING, ) \
+    HOLD_##vectors(2) BACK(shape, vectors, A, 2, NOTHING, ) HOLD_##vectors(3) BACK(shape, vectors, A, 3, E, ROW_END)
 
 /* Two lines of what is read next. */
 #define FETCH DO("prefetcht1 (%[ahead])") DO("prefetcht1 (%[ahead],%[twin])") DO("add $64, %[ahead]")
@@ -96,51 +92,49 @@
 #define LOOP(label, body) DO(".p2align 5") label ":\n\t" body DO("dec %[n]") DO("jnz " label "b")
 
 /* Steps but for the last four: those that are left over by fours, then fours, with fetching or without. */
-#define STEPS(shape, vectors, A, B, ones, fours, ON_BY_1, ON_BY_4) \
+#define STEPS(shape, vectors, A, ones, fours, A_BY_1, A_BY_4) \
     DO("mov %[" #ones "], %[n]") DO("test %[n], %[n]") DO("jz 2f") \
-    LOOP("1", STEP(shape, vectors, A, B, 0) ON_BY_1) "2:\n\t" \
+    LOOP("1", STEP(shape, vectors, A, 0) A_BY_1 DO("add %[b_step], %[b]")) "2:\n\t" \
     DO("mov %[" #fours "], %[n]") DO("test %[n], %[n]") DO("jz 5f") DO("cmp %[fetch_end], %[ahead]") DO("jb 4f") \
-    LOOP("3", FOUR_STEPS(shape, vectors, A, B) ON_BY_4) DO("jmp 5f") \
-    LOOP("4", FETCH FOUR_STEPS(shape, vectors, A, B) ON_BY_4) "5:\n\t"
+    LOOP("3", FOUR_STEPS(shape, vectors, A) A_BY_4 B_BY_4) DO("jmp 5f") \
+    LOOP("4", FETCH FOUR_STEPS(shape, vectors, A) A_BY_4 B_BY_4) "5:\n\t"
+#define B_BY_4 DO("lea (%[b],%[b_step],4), %[b]")
 
 /* All tiles that are one below the other: what lies between two is as short as can be. */
 #define TILES(body) "6:\n\t" body DO("decq %[times]") DO("jnz 6b")
 
 #define CLOBBERS "memory", "cc", ALL_REGISTERS
 
-/* ---- Scores: sum n is vector n of c -------------------------------------------------------------------------- */
+/* ---- Scores ---------------------------------------------------------------------------------------------------- */
 
-#define AT_SUM(sum) #sum "*" BYTES "(%[c])"
-#define PUT(sum, r, i) STORE(AT_SUM(sum), sum)
-#define JOIN(sum, r, i) ADD(AT_SUM(sum), sum) PUT(sum, r, i)
+#define AT_VECTOR(i) #i "*" BYTES "(%[c])"
+#define PUT(sum, r, i) STORE(AT_VECTOR(i), sum)
+#define JOIN(sum, r, i) ADD(AT_VECTOR(i), sum) PUT(sum, r, i)
+#define NEXT_ROW DO("add %[c_row], %[c]")
 
-/* On by one step and by four, where the chain has every step, and every second. */
-#define BY_1_OF_1(vectors) A_ON("$4") DO("add $" BYTES "*" #vectors ", %[b]")
-#define BY_4_OF_1(vectors) A_ON("$16") DO("add $4*" BYTES "*" #vectors ", %[b]")
-#define BY_1_OF_2(vectors) A_ON("$8") DO("add $2*" BYTES "*" #vectors ", %[b]")
-#define BY_4_OF_2(vectors) A_ON("$32") DO("add $8*" BYTES "*" #vectors ", %[b]")
-
-/* All steps of a chain. a and b end four steps before its end. */
-#define CHAIN(shape, vectors, A, B, ones, fours, BY_1, BY_4, E) \
-    ZEROS STEPS(shape, vectors, A, B, ones, fours, BY_1, BY_4) \
-    LAST_FOUR_FRONT(shape, vectors, A, B, E) LAST_FOUR_BACK(shape, vectors, A, B, E)
-#define SCORE_OUTPUTS [a] "+r"(a), [a8] "+r"(a8), [b] "+r"(b), [ahead] "+r"(ahead), [n] "=&r"(n)
+/* All steps of a chain. a and b end four steps before its end, c behind the last row. */
+#define CHAIN(shape, vectors, A, ones, fours, A_BY_1, A_BY_4, E) \
+    ZEROS STEPS(shape, vectors, A, ones, fours, A_BY_1, A_BY_4) \
+    LAST_FOUR_FRONT(shape, vectors, A, E, NEXT_ROW) LAST_FOUR_BACK(shape, vectors, A, E, NEXT_ROW)
+#define SCORE_OUTPUTS [a] "+r"(a), [a8] "+r"(a8), [b] "+r"(b), [c] "+r"(c), [ahead] "+r"(ahead), [n] "=&r"(n)
 #define SCORE_INPUTS \
-    [a_far] "r"(far), [a_far3] "r"(3 * far), [a_far5] "r"(5 * far), [a_far7] "r"(7 * far), [twin] "r"(t->fetch->twin), \
-        [fetch_end] "m"(fetch_end), [ones] "m"(ones), [fours] "m"(fours)
+    [a_far] "r"(far), [a_far3] "r"(3 * far), [a_far5] "r"(5 * far), [a_far7] "r"(7 * far), [b_step] "r"(b_step), \
+        [b_step3] "r"(3 * b_step), [c_row] "m"(c_row), [twin] "r"(t->fetch->twin), [fetch_end] "m"(fetch_end), \
+        [ones] "m"(ones), [fours] "m"(fours)
 
 /* Of one chain. */
 #define SCORES_OF_ONE_CHAIN(name, shape, rows, vectors) \
     static void name(const tile *t) { \
-        const int64_t far = t->a_row, ones = t->steps & 3, fours = (t->steps >> 2) - 1; \
-        const int64_t a_on = rows * far - (t->steps - 4) * 4, b_on = -(t->steps - 4) * t->b_row; \
+        const int64_t far = t->a_row, b_step = t->b_step, c_row = t->c_row * 4; \
+        const int64_t ones = t->steps & 3, fours = (t->steps >> 2) - 1; \
+        const int64_t a_on = rows * far - (t->steps - 4) * 4, b_on = -(t->steps - 4) * b_step; \
         const char *a = t->a, *a8 = a + 8 * far, *b = t->b, *ahead = t->fetch->p, *fetch_end = stream_end(t->fetch); \
         float *c = t->c; \
         int64_t n, times = t->times; \
         __asm__ volatile(TILES( \
-            CHAIN(shape, vectors, ALONG_1, B_##vectors##_OF_1, ones, fours, BY_1_OF_1(vectors), BY_4_OF_1(vectors), PUT) \
-            A_ON("%[a_on]") DO("add %[b_on], %[b]") DO("add $" BYTES "*" #rows "*" #vectors ", %[c]")) \
-            : SCORE_OUTPUTS, [c] "+r"(c), [times] "+m"(times) \
+            CHAIN(shape, vectors, ALONG_1, ones, fours, A_ON("$4"), A_ON("$16"), PUT) \
+            A_ON("%[a_on]") DO("add %[b_on], %[b]")) \
+            : SCORE_OUTPUTS, [times] "+m"(times) \
             : SCORE_INPUTS, [a_on] "m"(a_on), [b_on] "m"(b_on) \
             : CLOBBERS); \
         stream_fetched(t->fetch, ahead); \
@@ -149,44 +143,40 @@
 /* Of two chains, one after the other. */
 #define SCORES_OF_TWO_CHAINS(name, shape, rows, vectors) \
     static void name(const tile *t) { \
-        const int64_t even = (t->steps + 1) >> 1, odd = t->steps >> 1, far = t->a_row, b_row = t->b_row; \
+        const int64_t far = t->a_row, b_row = t->b_row, b_step = t->b_step, c_row = t->c_row * 4; \
+        const int64_t even = (t->steps + 1) >> 1, odd = t->steps >> 1; \
         const int64_t ones = even & 3, fours = (even >> 2) - 1, odd_ones = odd & 3, odd_fours = (odd >> 2) - 1; \
-        const int64_t a_turn = 4 - (even - 4) * 8, b_turn = b_row - (even - 4) * 2 * b_row; \
-        const int64_t a_on = rows * far - 4 - (odd - 4) * 8, b_on = -b_row - (odd - 4) * 2 * b_row; \
+        const int64_t turn[] = {4 - (even - 4) * 8, b_row - (even - 4) * b_step, -rows * c_row}; \
+        const int64_t a_on = rows * far - 4 - (odd - 4) * 8, b_on = -b_row - (odd - 4) * b_step; \
         const char *a = t->a, *a8 = a + 8 * far, *b = t->b, *ahead = t->fetch->p, *fetch_end = stream_end(t->fetch); \
         float *c = t->c; \
         int64_t n, times = t->times; \
         __asm__ volatile(TILES( \
-            CHAIN(shape, vectors, ALONG_2, B_##vectors##_OF_2, ones, fours, BY_1_OF_2(vectors), \
-                  KEYS_AHEAD_##shape BY_4_OF_2(vectors), PUT) \
-            A_ON("%[a_turn]") DO("add %[b_turn], %[b]") \
-            CHAIN(shape, vectors, ALONG_2, B_##vectors##_OF_2, odd_ones, odd_fours, BY_1_OF_2(vectors), \
-                  BY_4_OF_2(vectors), JOIN) \
-            A_ON("%[a_on]") DO("add %[b_on], %[b]") DO("add $" BYTES "*" #rows "*" #vectors ", %[c]")) \
-            : SCORE_OUTPUTS, [c] "+r"(c), [times] "+m"(times) \
-            : SCORE_INPUTS, [odd_ones] "m"(odd_ones), [odd_fours] "m"(odd_fours), [a_turn] "m"(a_turn), \
-              [b_turn] "m"(b_turn), [a_on] "m"(a_on), [b_on] "m"(b_on) \
+            CHAIN(shape, vectors, ALONG_2, ones, fours, A_ON("$8"), KEYS_AHEAD_##shape A_ON("$32"), PUT) \
+            A_ON("%[turn]") DO("add 8+%[turn], %[b]") DO("add 16+%[turn], %[c]") \
+            CHAIN(shape, vectors, ALONG_2, odd_ones, odd_fours, A_ON("$8"), A_ON("$32"), JOIN) \
+            A_ON("%[a_on]") DO("add %[b_on], %[b]")) \
+            : SCORE_OUTPUTS, [times] "+m"(times) \
+            : SCORE_INPUTS, [odd_ones] "m"(odd_ones), [odd_fours] "m"(odd_fours), [turn] "m"(turn), \
+              [a_on] "m"(a_on), [b_on] "m"(b_on) \
             : CLOBBERS); \
         stream_fetched(t->fetch, ahead); \
     }
 
 /* Of pieces of two chains, whose steps of b lie chain by chain: tile by tile. */
 #define SCORES_OF_A_CHAIN(shape, vectors, KEYS, E) \
-    __asm__ volatile( \
-        CHAIN(shape, vectors, ALONG_2, B_##vectors##_OF_1, ones, fours, \
-              A_ON("$8") DO("add $" BYTES "*" #vectors ", %[b]"), \
-              KEYS A_ON("$32") DO("add $4*" BYTES "*" #vectors ", %[b]"), E) \
-        : SCORE_OUTPUTS : SCORE_INPUTS, [c] "r"(c) : CLOBBERS)
+    __asm__ volatile(CHAIN(shape, vectors, ALONG_2, ones, fours, A_ON("$8"), KEYS A_ON("$32"), E) \
+                     : SCORE_OUTPUTS : SCORE_INPUTS : CLOBBERS)
 #define SCORES_OF_PIECES(name, shape, rows, vectors) \
     static void name(const tile *t) { \
-        const int64_t far = t->a_row; \
+        const int64_t far = t->a_row, b_step = t->b_step, c_row = t->c_row * 4; \
         for (int64_t i = 0; i < t->times; i++) { \
-            float *c = t->c + i * rows * t->c_row; \
             chain k = first_chain(t->steps, t->chains); \
             do { \
                 const int64_t ones = k.steps & 3, fours = (k.steps >> 2) - 1; \
                 const char *a = t->a + i * rows * far + k.first * 4, *a8 = a + 8 * far, *b = chain_in_b(t, &k); \
                 const char *ahead = t->fetch->p, *fetch_end = stream_end(t->fetch); \
+                float *c = t->c + i * rows * t->c_row; \
                 int64_t n; \
                 if (k.first == 0) \
                     SCORES_OF_A_CHAIN(shape, vectors, KEYS_AHEAD_##shape, PUT); \
@@ -224,10 +214,8 @@
 
 #define VALUE_TILES(shape, rows, vectors, BEGIN) \
     __asm__ volatile(TILES(BEGIN \
-        STEPS(shape, vectors, ACROSS, B_APART, ones, fours, DO("add %[a_far], %[a]") DO("add %[b_step], %[b]"), \
-              DO("lea (%[a],%[a_far],4), %[a]") DO("lea (%[b],%[b_step],4), %[b]")) \
-        LAST_FOUR_FRONT(shape, vectors, ACROSS, B_APART, PUT_ROW) THREE_ROWS_ON \
-        LAST_FOUR_BACK(shape, vectors, ACROSS, B_APART, PUT_ROW) \
+        STEPS(shape, vectors, ACROSS, ones, fours, DO("add %[a_far], %[a]"), DO("lea (%[a],%[a_far],4), %[a]")) \
+        LAST_FOUR_FRONT(shape, vectors, ACROSS, PUT_ROW, ) THREE_ROWS_ON LAST_FOUR_BACK(shape, vectors, ACROSS, PUT_ROW, ) \
         DO("add %[a_on], %[a]") DO("add %[b_on], %[b]") DO("add %[c_on], %[c]") DO("addq $4*" #rows ", %[shrink]")) \
         : [a] "+r"(a), [b] "+r"(b), [c] "+r"(c), [ahead] "+r"(ahead), [n] "=&r"(n), [times] "+m"(times), [shrink] "+m"(shrink) \
         : [a_far] "r"(far), [a_far3] "r"(3 * far), [b_step] "r"(b_step), [b_step3] "r"(3 * b_step), \
@@ -269,15 +257,15 @@ typedef struct tiles_by_hand {
 #define VALUES_BY_HAND(shape) .values = tile_values_##shape
 
 /* The function for a tile, or NULL. Lines are fetched where they follow each other; the last four steps of a chain need four. */
-RDK_INLINE tile_function *simple_tile(const tiles_by_hand *are, const tile *t, int vectors) {
-    const int64_t piece = 2 * RDK_CHAIN, width = vectors * TILE_LANES;
+RDK_INLINE tile_function *simple_tile(const tiles_by_hand *are, const tile *t) {
+    const int64_t piece = 2 * RDK_CHAIN;
     if (t->fetch->left > 0 && t->fetch->gap != 0)
         return NULL;
     if (t->steps - (t->steps - 1) / piece * piece < 4 * t->chains) /* those of the last piece */
         return NULL;
     if (t->a_row == 4 && t->chains == 1)
         return are->values;
-    if (t->a_step != 4 * t->chains || t->b_row != width * 4 || t->c_row != width || t->shrink)
+    if (t->a_step != 4 * t->chains || t->shrink)
         return NULL;
     return t->chains == 1      ? are->scores_of_1
            : t->by_chain       ? are->scores_by_chain

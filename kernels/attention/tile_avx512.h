@@ -10,6 +10,7 @@ enum {
     TILE_ROWS = 8,
     TILE_VECTORS = 8,
     TILE_LANES = 16,
+    TILE_HALF = 8,         /* queries that take half a vector */
     TILE_GROUP = 48,       /* queries that share one pass over the keys */
     TILE_STRIP = 64,       /* columns of values that are brought together */
     FEW_PANEL = RDK_BLOCK, /* keys and values of very few queries, in turn */
@@ -19,7 +20,7 @@ enum {
 /* Scores: keys at once, by vectors of queries. Output: queries at most, and vectors of columns at once, by
  * queries. An fma waits four cycles for the one before in its chain and two begin in each cycle, so eight chains or
  * more must be in flight. */
-static const int TILE_KEYS_OF[] = {0, 8, 8, 8};
+static const int TILE_KEYS_OF[] = {8, 8, 8, 8};
 enum { TILE_QUERIES = 6 };
 static const int TILE_VECTORS_OF[TILE_QUERIES + 1] = {0, 8, 4, 4, 4, 4, 4};
 
@@ -122,9 +123,28 @@ static tile_function *const TILES[TILE_ROWS + 1][TILE_VECTORS + 1] = {
 #define by_hand(t, rows, vectors) NULL
 #endif
 
+/* Half a vector of columns: a whole one, of which half is put where it belongs. */
+static void run_half(const tile *t, int rows) {
+    float c[TILE_ROWS][TILE_LANES];
+    tile one = *t;
+    one.c = c[0];
+    one.c_row = TILE_LANES;
+    one.times = 1;
+    for (int64_t n = 0; n < t->times; n++, one.a += rows * t->a_row) {
+        TILES[rows][1](&one);
+        for (int r = 0; r < rows; r++)
+            memcpy(t->c + (n * rows + r) * t->c_row, c[r], TILE_HALF * sizeof(float));
+    }
+}
+
 RDK_INLINE void run_tile(const tile *t, int rows, int vectors) {
     tile_function *f = by_hand(t, rows, vectors);
-    (f ? f : TILES[rows][vectors])(t);
+    if (f)
+        f(t);
+    else if (vectors == 0)
+        run_half(t, rows);
+    else
+        TILES[rows][vectors](t);
 }
 
 #define run_few run_few_in_c
