@@ -31,6 +31,7 @@ enum {
     WORTH_PACKING = 10, /* groups, from where on strips in L1 make up for packing them */
     FAR_APART = 2048,   /* bytes between values, from where on the caches' sets hold too few */
     QUANTUM = TILE_LANES > 8 ? TILE_LANES : 8, /* a group's width is a multiple of it */
+    SUMS_BESIDE = F32X16_IN_FLIGHT > 2,        /* there are registers for sums beside the weights */
 };
 
 typedef struct walk {
@@ -282,7 +283,7 @@ static void score_group(const walk *w, const unit *u, const block *b, const grou
     int lane = b->lo;
     for (int skip = 0; skip < g->width; skip += QUANTUM) {
         int end = end_of_rows(g, skip + QUANTUM), after_half = skip + TILE_HALF;
-        if (TILE_HALF && end - end_of_rows(g, after_half) >= TILE_KEYS_OF[0]) {
+        if (TILE_HALF > 0 && end - end_of_rows(g, after_half) >= TILE_KEYS_OF[0]) {
             lane = score_lanes(w, u, b, g, lane, end_of_rows(g, after_half), skip, next);
             lane = score_lanes(w, u, b, g, lane, end, after_half, next);
         }
@@ -346,19 +347,23 @@ static void note_nan(const walk *w, const block *b, const group *g) {
 }
 
 /* The largest of each of 16 columns of the scores; of a NaN and another, one or the other. All of them are added to
- * `sum`, which becomes NaN if one is. (A sum of +inf and -inf cries wolf.) Additions are free beside the loads. */
+ * `sum`, which becomes NaN if one is. (A sum of +inf and -inf cries wolf.) By FMAs, for maxima take the
+ * pipes of additions. */
 RDK_INLINE f32x16 largest_scores(const float *s, int64_t step, int from, int to, f32x16 *sum) {
-    f32x16 even = f32x16_load(s + from * step), odd = f32x16_load(s + (from + 2) * step);
-    f32x16 even_sum = f32x16_add(*sum, even), odd_sum = odd;
-    for (int lane = from + 4; lane < to; lane += 4) {
-        f32x16 x = f32x16_load(s + lane * step), y = f32x16_load(s + (lane + 2) * step);
-        even = f32x16_max(even, x);
-        odd = f32x16_max(odd, y);
-        even_sum = f32x16_add(even_sum, x);
-        odd_sum = f32x16_add(odd_sum, y);
+    const int n = F32X16_IN_FLIGHT;
+    const f32x16 one = f32x16_set1(1);
+    f32x16 most[F32X16_IN_FLIGHT], all[F32X16_IN_FLIGHT];
+    EACH most[v] = all[v] = f32x16_load(s + (from + 2 * v) * step);
+    for (int lane = from + 2 * n; lane < to; lane += 2 * n) {
+        f32x16 x[F32X16_IN_FLIGHT];
+        EACH x[v] = f32x16_load(s + (lane + 2 * v) * step);
+        EACH most[v] = f32x16_max(most[v], x[v]);
+        EACH all[v] = f32x16_fma(x[v], one, all[v]);
     }
-    *sum = f32x16_add(even_sum, odd_sum);
-    return f32x16_max(even, odd);
+    EACH *sum = f32x16_add(*sum, all[v]);
+    for (int v = 1; v < n; v++)
+        most[0] = f32x16_max(most[0], most[v]);
+    return most[0];
 }
 
 /* 2^(M - larger) or +0, for integers M <= larger: an exponent of 0 at the least is +0. */
@@ -415,26 +420,38 @@ static void find_references(const walk *w, const block *b, group *g) {
 
 /* ---- Phase 3: weights ----------------------------------------------------------------------------------- */
 
-/* Turns n vectors of scores, `step` floats apart, into weights; returns the sum of `sum` and them, in order. */
-RDK_INLINE f32x16 weigh(float *s, int64_t step, f32x16 magic, int n, f32x16 sum) {
-    f32x16 x[F32X16_IN_FLIGHT], u[F32X16_IN_FLIGHT], f[F32X16_IN_FLIGHT];
-    EACH x[v] = f32x16_load(s + v * step);
-    rdk_split_log2(magic, x, u, f, n);
-    rdk_weights(u, f, x, n);
-    EACH f32x16_store(s + v * step, x[v]);
-    EACH sum = f32x16_add(sum, x[v]);
-    return sum;
+/* Turns n vectors of scores, `step` floats apart, into weights e. */
+RDK_INLINE void weigh(float *s, int64_t step, f32x16 magic, f32x16 *e, int n) {
+    f32x16 u[F32X16_IN_FLIGHT], f[F32X16_IN_FLIGHT];
+    EACH e[v] = f32x16_load(s + v * step);
+    rdk_split_log2(magic, e, u, f, n);
+    rdk_weights(u, f, e, n);
+    EACH f32x16_store(s + v * step, e[v]);
 }
 
-/* All scores of a block relative to M, column by column of 16: even lanes of some rows, odd lanes of others. */
-static void weigh_block(const block *b, const group *g, const float *M) {
-    int from = first_lane(b), to = end_lane(g);
-    int64_t step = 2 * g->width;
+/* All scores of a block relative to M, column by column of 16: even lanes of some rows, odd lanes of others. Where there are
+ * registers for them, the sums of the 16 lanes of docs/arithmetic.md are put at `lanes`, [lane][row]. */
+static void weigh_block(const block *b, const group *g, const float *M, float *lanes) {
+    enum { N = F32X16_IN_FLIGHT, SUMS = RDK_LANES / 2 };
+    const int n = N, from = first_lane(b), to = end_lane(g);
+    const int64_t step = 2 * g->width;
     for (int i = 0; i < 2 * g->width; i += RDK_LANES) {
         f32x16 magic = f32x16_sub(f32x16_set1(RDK_MAGIC), f32x16_load(M + i));
         float *s = score_at(g, from, i);
-        for (int lane = from; lane < to; lane += 2 * F32X16_IN_FLIGHT, s += F32X16_IN_FLIGHT * step)
-            weigh(s, step, magic, F32X16_IN_FLIGHT, f32x16_set1(0));
+        f32x16 e[N], sum[SUMS];
+        RDK_UNROLL
+        for (int k = 0; k < SUMS; k++)
+            sum[k] = f32x16_set1(0);
+        for (int lane = from; lane < to; lane += RDK_LANES) {
+            RDK_UNROLL
+            for (int k = 0; k < SUMS; k += N, s += N * step) {
+                weigh(s, step, magic, e, N);
+                EACH sum[k + v] = f32x16_add(sum[k + v], e[v]);
+            }
+        }
+        if (SUMS_BESIDE)
+            for (int k = 0; k < SUMS; k++)
+                f32x16_store(lanes + i + k * step, sum[k]);
     }
 }
 
@@ -448,7 +465,7 @@ RDK_INLINE void sum_vectors(const float *e, int64_t step, int n, float *sums) {
     }
 }
 
-/* The sums of the 16 lanes of docs/arithmetic.md, [lane][row]. */
+/* The same sums, of weights. */
 static void sum_lanes(const block *b, const group *g, float *lanes) {
     const float *e = score_at(g, first_lane(b), 0);
     int64_t step = RDK_LANES * g->width;
@@ -479,13 +496,22 @@ RDK_INLINE f64x8 fold_8(const float *lanes, int width, int i) {
 static void weigh_group(const walk *w, const block *b, const group *g) {
     float lanes[RDK_LANES * TILE_GROUP + RDK_LANES];
     double *l = w->l + g->first;
-    weigh_block(b, g, w->M + 2 * g->first);
-    sum_lanes(b, g, lanes);
+    weigh_block(b, g, w->M + 2 * g->first, lanes);
+    if (!SUMS_BESIDE)
+        sum_lanes(b, g, lanes);
     for (int i = 0; i < g->width; i += 8) {
         f64x8 sum = f64x8_add(fold_8(lanes + i, g->width, 0), fold_8(lanes + i, g->width, 1));
         f64x8 shrink = f64x8_low(f32x16_load(g->shrink + i));
         f64x8_store(l + i, f64x8_add(f64x8_mul(f64x8_load(l + i), shrink), sum));
     }
+}
+
+/* Turns n vectors of scores that follow each other into weights; returns the sum of `sum` and them, in order. */
+RDK_INLINE f32x16 weigh_in_turn(float *s, f32x16 magic, int n, f32x16 sum) {
+    f32x16 e[F32X16_IN_FLIGHT];
+    weigh(s, RDK_LANES, magic, e, n);
+    EACH sum = f32x16_add(sum, e[v]);
+    return sum;
 }
 
 /* The same where scores lie by query: 16 lanes are a vector. */
@@ -497,9 +523,9 @@ static void weigh_queries(const walk *w, const block *b, const group *g) {
         f32x16 sum = f32x16_set1(0);
         int lane = first_lane(b), to = end_lane(g);
         for (; lane + AT_ONCE <= to; lane += AT_ONCE)
-            sum = weigh(s + lane, RDK_LANES, magic, F32X16_IN_FLIGHT, sum);
+            sum = weigh_in_turn(s + lane, magic, F32X16_IN_FLIGHT, sum);
         for (; lane < to; lane += RDK_LANES)
-            sum = weigh(s + lane, RDK_LANES, magic, 1, sum);
+            sum = weigh_in_turn(s + lane, magic, 1, sum);
         double *l = w->l + g->first + i;
         *l = *l * g->shrink[i] + rdk_fold_lanes(sum);
     }
@@ -920,7 +946,7 @@ static void write_weights_of_row(const walk *w, const block *b, const group *g, 
 }
 
 static void write_weights_of_block(const walk *w, const unit *u, block b) {
-    float M[2 * TILE_GROUP];
+    float M[2 * TILE_GROUP], sums[RDK_LANES * TILE_GROUP];
     stream none = {.left = 0};
     int groups = groups_of(u);
     for (int n = 0; n < groups; n++) {
@@ -935,7 +961,7 @@ static void write_weights_of_block(const walk *w, const unit *u, block b) {
         }
         score_group(w, u, &b, &g, &none);
         hide_unseen(&b, &g);
-        weigh_block(&b, &g, M);
+        weigh_block(&b, &g, M, sums);
         for (int i = 0; i < g.count; i++)
             write_weights_of_row(w, &b, &g, i);
     }

@@ -56,7 +56,8 @@ RDK_INLINE f32x16 f32x16_times_pow2(f32x16 p, f32x16 u) {
 
 /* v where u > limit, else +0; u is not NaN. */
 RDK_INLINE f32x16 f32x16_keep_above(f32x16 v, f32x16 u, f32x16 limit) {
-    return _mm512_maskz_mov_ps(_mm512_cmp_ps_mask(u, limit, _CMP_GT_OQ), v);
+    __mmask16 above = _mm512_cmp_ps_mask(u, limit, _CMP_GT_OQ);
+    return _mm512_castsi512_ps(_mm512_maskz_mov_epi32(above, _mm512_castps_si512(v)));
 }
 
 RDK_INLINE b32x16 f32x16_le(f32x16 x, f32x16 y) {
