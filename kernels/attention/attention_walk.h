@@ -30,7 +30,7 @@ enum {
     MAX_UNITS = 32,
     WORTH_PACKING = 10, /* groups, from where on strips in L1 make up for packing them */
     FAR_APART = 2048,   /* bytes between values, from where on the caches' sets hold too few */
-    QUANTUM = TILE_LANES > 8 ? TILE_LANES : 8, /* a group's width is a multiple of it */
+    QUANTUM = TILE_LANES > 8 ? TILE_LANES : 8, /* where groups begin, in rows */     
     SUMS_BESIDE = F32X16_IN_FLIGHT > 2,        /* there are registers for sums beside the weights */
 };
 
@@ -197,14 +197,16 @@ static void enter_quads(const walk *w, const group *g) {
     }
 }
 
-/* The queries of a group side by side, times the scale; zeros where there is none. */
+/* The queries of a group side by side, times the scale; zeros where there is none. Half a vector comes first, and is packed as
+ * a whole one: what lies beside it is packed once more, or is what the next element overwrites. */
 static void enter_queries(const walk *w, const group *g, int64_t end) {
     float *to = queries_of(w, g);
     const char *row[TILE_LANES], *next[TILE_LANES];
     int64_t group_end = g->first + g->count, d = w->d->d_qk;
-    for (int i = 0; i < g->width; i += TILE_LANES) {
+    for (int i = 0, beside; i < g->width; i = beside) {
+        beside = i + ((g->width - i) % TILE_LANES ? TILE_HALF : TILE_LANES);
         find_queries(w, g->first + i, group_end, row);
-        find_queries(w, g->first + i + TILE_LANES, end, next);
+        find_queries(w, g->first + beside, end, next);
         if (!g->by_chain)
             pack_rows(to + i, to + i + g->width, 2 * g->width, row, next, 0, d, w->scale);
         for (int64_t c = 0, after; g->by_chain && c < d; c = after) {
@@ -670,16 +672,15 @@ static void add_values_in_place(const walk *w, const unit *u, const block *b, co
 
 /* ---- Groups --------------------------------------------------------------------------------------------- */
 
-/* The groups of a unit are as equal as whole vectors allow: 32 rows are 16 and 16, not 24 and 8. */
+/* The groups of a unit are as equal as whole vectors allow: 32 rows are 16 and 16, not 24 and 8. The last one may have half a
+ * vector. */
 static void find_group(const walk *w, const unit *u, int i, int groups, group *g) {
-    const bool by_chain = u->count > FEW && w->d->d_qk > 2 * RDK_CHAIN;
-    const bool half = u->count > FEW && u->count <= TILE_HALF && !by_chain;
-    const int64_t quantum = half ? TILE_HALF : QUANTUM, parts = (u->count + quantum - 1) / quantum;
-    int64_t first = parts * i / groups * quantum, end = parts * (i + 1) / groups * quantum;
+    int64_t parts = (u->count + QUANTUM - 1) / QUANTUM;
+    int64_t first = parts * i / groups * QUANTUM, end = parts * (i + 1) / groups * QUANTUM;
     g->first = u->first + first;
-    g->width = (int)(end - first);
     g->count = (int)(least(end, u->count) - first);
-    g->by_chain = by_chain;
+    g->by_chain = u->count > FEW && w->d->d_qk > 2 * RDK_CHAIN;
+    g->width = round_up(g->count, u->count <= FEW || g->by_chain ? QUANTUM : 8);
     g->scores = w->scores;
     g->lane_step = g->width;
     g->row_step = 1;
