@@ -5,7 +5,7 @@
  *     FMA_SPREAD(at, s)   an FMA of B0 and an element, by way of X if need be
  *     ZEROS               clears all sums
  *     ALL_REGISTERS       the list of what is overwritten
- *     A_ON(by)            moves a on
+ *     A_BEGIN, A_ON(by)   what else a chain begins with; moves a on
  *
  * What is gained most is at the ends of a tile: sums that are all ready at once wait together to be stored, and fill the
  * queue in which the FMAs of the next tile should be. So the last four steps are done for the front half of the sums, which
@@ -114,9 +114,9 @@
 
 /* All steps of a chain. a and b end four steps before its end, c behind the last row. */
 #define CHAIN(shape, vectors, A, ones, fours, A_BY_1, A_BY_4, E) \
-    ZEROS STEPS(shape, vectors, A, ones, fours, A_BY_1, A_BY_4) \
+    A_BEGIN ZEROS STEPS(shape, vectors, A, ones, fours, A_BY_1, A_BY_4) \
     LAST_FOUR_FRONT(shape, vectors, A, E, NEXT_ROW) LAST_FOUR_BACK(shape, vectors, A, E, NEXT_ROW)
-#define SCORE_OUTPUTS [a] "+r"(a), [a8] "+r"(a8), [b] "+r"(b), [c] "+r"(c), [ahead] "+r"(ahead), [n] "=&r"(n)
+#define SCORE_OUTPUTS [a] "+r"(a), [a8] "=&r"(a8), [b] "+r"(b), [c] "+r"(c), [ahead] "+r"(ahead), [n] "=&r"(n)
 #define SCORE_INPUTS \
     [a_far] "r"(far), [a_far3] "r"(3 * far), [a_far5] "r"(5 * far), [a_far7] "r"(7 * far), [b_step] "r"(b_step), \
         [b_step3] "r"(3 * b_step), [c_row] "m"(c_row), [twin] "r"(t->fetch->twin), [fetch_end] "m"(fetch_end), \
@@ -128,9 +128,9 @@
         const int64_t far = t->a_row, b_step = t->b_step, c_row = t->c_row * 4; \
         const int64_t ones = t->steps & 3, fours = (t->steps >> 2) - 1; \
         const int64_t a_on = rows * far - (t->steps - 4) * 4, b_on = -(t->steps - 4) * b_step; \
-        const char *a = t->a, *a8 = a + 8 * far, *b = t->b, *ahead = t->fetch->p, *fetch_end = stream_end(t->fetch); \
+        const char *a = t->a, *b = t->b, *ahead = t->fetch->p, *fetch_end = stream_end(t->fetch); \
         float *c = t->c; \
-        int64_t n, times = t->times; \
+        int64_t n, a8, times = t->times; \
         __asm__ volatile(TILES( \
             CHAIN(shape, vectors, ALONG_1, ones, fours, A_ON("$4"), A_ON("$16"), PUT) \
             A_ON("%[a_on]") DO("add %[b_on], %[b]")) \
@@ -148,9 +148,9 @@
         const int64_t ones = even & 3, fours = (even >> 2) - 1, odd_ones = odd & 3, odd_fours = (odd >> 2) - 1; \
         const int64_t turn[] = {4 - (even - 4) * 8, b_row - (even - 4) * b_step, -rows * c_row}; \
         const int64_t a_on = rows * far - 4 - (odd - 4) * 8, b_on = -b_row - (odd - 4) * b_step; \
-        const char *a = t->a, *a8 = a + 8 * far, *b = t->b, *ahead = t->fetch->p, *fetch_end = stream_end(t->fetch); \
+        const char *a = t->a, *b = t->b, *ahead = t->fetch->p, *fetch_end = stream_end(t->fetch); \
         float *c = t->c; \
-        int64_t n, times = t->times; \
+        int64_t n, a8, times = t->times; \
         __asm__ volatile(TILES( \
             CHAIN(shape, vectors, ALONG_2, ones, fours, A_ON("$8"), KEYS_AHEAD_##shape A_ON("$32"), PUT) \
             A_ON("%[turn]") DO("add 8+%[turn], %[b]") DO("add 16+%[turn], %[c]") \
@@ -174,10 +174,10 @@
             chain k = first_chain(t->steps, t->chains); \
             do { \
                 const int64_t ones = k.steps & 3, fours = (k.steps >> 2) - 1; \
-                const char *a = t->a + i * rows * far + k.first * 4, *a8 = a + 8 * far, *b = chain_in_b(t, &k); \
+                const char *a = t->a + i * rows * far + k.first * 4, *b = chain_in_b(t, &k); \
                 const char *ahead = t->fetch->p, *fetch_end = stream_end(t->fetch); \
                 float *c = t->c + i * rows * t->c_row; \
-                int64_t n; \
+                int64_t n, a8; \
                 if (k.first == 0) \
                     SCORES_OF_A_CHAIN(shape, vectors, KEYS_AHEAD_##shape, PUT); \
                 else \
