@@ -10,7 +10,7 @@ enum {
     TILE_ROWS = 8,
     TILE_VECTORS = 8,
     TILE_LANES = 8,
-    TILE_HALF = 0,
+    TILE_HALF = 0,   /* whole vectors are narrow enough */
     TILE_GROUP = 24, /* queries that share one pass over the keys */
     TILE_STRIP = 16, /* columns of values that are brought together */
     FEW_PANEL = 16,  /* keys and values of very few queries, in turn */

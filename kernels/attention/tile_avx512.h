@@ -1,4 +1,4 @@
-/* Register tiles on AVX-512: 24 of the 32 registers are sums, up to three hold a step of b, one an element of a. */
+/* Register tiles on AVX-512: 24 of the 32 registers are sums, up to four hold a step of b, one an element of a. */
 #ifndef RDK_TILE_AVX512_H
 #define RDK_TILE_AVX512_H
 
@@ -17,8 +17,8 @@ enum {
     TILE_REGISTERS = 32,
 };
 
-/* Scores: keys at once, by vectors of queries. Output: queries at most, and vectors of columns at once, by
- * queries. An fma waits four cycles for the one before in its chain and two begin in each cycle, so eight chains or
+/* Scores: keys at once, by vectors of queries; those of half a vector first. Output: queries at most, and vectors of
+ * columns at once, by queries. An fma waits four cycles for the one before in its chain and two begin in each cycle, so eight chains or
  * more must be in flight. */
 static const int TILE_KEYS_OF[] = {8, 8, 8, 8};
 enum { TILE_QUERIES = 6 };

@@ -50,7 +50,8 @@ ISAS = {
     "avx512": {
         "title": "AVX-512", "lanes": 16, "triple": "x86_64", "objdump": "objdump",
         "builds": {"gcc": ["gcc-12"], "clang": ["clang-19"]},
-        "full": ("tile_8x3", "tile_12x2"), "shown": ("few_2_2", "few_3_2", "few_4_2", "few_4_1"),
+        "full": ("tile_scores_8x3_of_1", "tile_scores_8x3_of_2", "tile_values_6x4"),
+        "shown": ("tile_scores_8xhalf_of_2", "few_2_2", "few_3_2", "few_4_2", "few_4_1"),
         "models": {"zmm": [model("skylake-avx512", ("SKXPort0", "SKXPort5")),
                            model("znver4", ("Zn4FP0", "Zn4FP1"), passes=2, by_rate=True)],
                    "ymm": [model("skylake-avx512", ("SKXPort0", "SKXPort1")),
@@ -74,7 +75,8 @@ MEANS = {"tile_scores_4x3_of_1": "scores, one chain", "tile_scores_4x3_of_2": "s
          "few_by_hand_2_of_2": "2 queries", "few_by_hand_3_of_2": "3 queries", "few_by_hand_4_of_2": "4 queries",
          "few_by_hand_4_of_1": "4 queries, one chain", "few_2_2": "scores, 2 queries, two chains",
          "few_3_2": "3 queries", "few_4_2": "4 queries", "few_4_1": "4 queries, one chain",
-         "tile_8x3": "scores", "tile_12x2": "values", "tile_4x6": "scores", "tile_6x4": "values",
+         "tile_scores_8x3_of_1": "scores, one chain", "tile_scores_8x3_of_2": "scores, two chains",
+         "tile_values_6x4": "values", "tile_scores_8xhalf_of_2": "scores, 5 to 8 queries", "tile_4x6": "scores", "tile_6x4": "values",
          "tile_8x2": "scores, 5 to 8 queries", "few_of_1": "up to 4 queries, one chain",
          "few_of_2": "up to 4 queries, two chains"}
 ATTENTION, SOFTMAX = "weights of attention", "weights of softmax"
