@@ -89,15 +89,25 @@
 /* Two lines of what is read next. */
 #define FETCH DO("prefetcht1 (%[ahead])") DO("prefetcht1 (%[ahead],%[twin])") DO("add $64, %[ahead]")
 
+/* The same where gaps may lie between rows: see `lines_ahead`. */
+#define LINES_END "%[lines]"
+#define ROW_END "8+%[lines]"
+#define GAP "32+%[lines]"
+#define FETCH_IN_ROWS \
+    FETCH DO("cmp " ROW_END ", %[ahead]") DO("jb 7f") \
+    DO("add 24+%[lines], %[ahead]") DO("mov %[ahead], " ROW_END) DO("sub 16+%[lines], %[ahead]") "7:\n\t"
+
 #define LOOP(label, body) DO(".p2align 5") label ":\n\t" body DO("dec %[n]") DO("jnz " label "b")
 
 /* Steps but for the last four: those that are left over by fours, then fours, with fetching or without. */
 #define STEPS(shape, vectors, A, ones, fours, A_BY_1, A_BY_4) \
     DO("mov %[" #ones "], %[n]") DO("test %[n], %[n]") DO("jz 2f") \
     LOOP("1", STEP(shape, vectors, A, 0) A_BY_1 DO("add %[b_step], %[b]")) "2:\n\t" \
-    DO("mov %[" #fours "], %[n]") DO("test %[n], %[n]") DO("jz 5f") DO("cmp %[fetch_end], %[ahead]") DO("jb 4f") \
+    DO("mov %[" #fours "], %[n]") DO("test %[n], %[n]") DO("jz 5f") DO("cmp " LINES_END ", %[ahead]") DO("jae 3f") \
+    DO("cmpq $0, " GAP) DO("jne 4f") \
+    LOOP("8", FETCH FOUR_STEPS(shape, vectors, A) A_BY_4 B_BY_4) DO("jmp 5f") \
     LOOP("3", FOUR_STEPS(shape, vectors, A) A_BY_4 B_BY_4) DO("jmp 5f") \
-    LOOP("4", FETCH FOUR_STEPS(shape, vectors, A) A_BY_4 B_BY_4) "5:\n\t"
+    LOOP("4", FETCH_IN_ROWS FOUR_STEPS(shape, vectors, A) A_BY_4 B_BY_4) "5:\n\t"
 #define B_BY_4 DO("lea (%[b],%[b_step],4), %[b]")
 
 /* All tiles that are one below the other: what lies between two is as short as can be. */
@@ -116,10 +126,10 @@
 #define CHAIN(shape, vectors, A, ones, fours, A_BY_1, A_BY_4, E) \
     A_BEGIN ZEROS STEPS(shape, vectors, A, ones, fours, A_BY_1, A_BY_4) \
     LAST_FOUR_FRONT(shape, vectors, A, E, NEXT_ROW) LAST_FOUR_BACK(shape, vectors, A, E, NEXT_ROW)
-#define SCORE_OUTPUTS [a] "+r"(a), [a8] "=&r"(a8), [b] "+r"(b), [c] "+r"(c), [ahead] "+r"(ahead), [n] "=&r"(n)
+#define SCORE_OUTPUTS [a] "+r"(a), [a8] "=&r"(a8), [b] "+r"(b), [c] "+r"(c), [ahead] "+r"(ahead), [n] "=&r"(n), [lines] "+m"(next)
 #define SCORE_INPUTS \
     [a_far] "r"(far), [a_far3] "r"(3 * far), [a_far5] "r"(5 * far), [a_far7] "r"(7 * far), [b_step] "r"(b_step), \
-        [b_step3] "r"(3 * b_step), [c_row] "m"(c_row), [twin] "r"(t->fetch->twin), [fetch_end] "m"(fetch_end), \
+        [b_step3] "r"(3 * b_step), [c_row] "m"(c_row), [twin] "r"(t->fetch->twin), \
         [ones] "m"(ones), [fours] "m"(fours)
 
 /* Of one chain. */
@@ -128,7 +138,8 @@
         const int64_t far = t->a_row, b_step = t->b_step, c_row = t->c_row * 4; \
         const int64_t ones = t->steps & 3, fours = (t->steps >> 2) - 1; \
         const int64_t a_on = rows * far - (t->steps - 4) * 4, b_on = -(t->steps - 4) * b_step; \
-        const char *a = t->a, *b = t->b, *ahead = t->fetch->p, *fetch_end = stream_end(t->fetch); \
+        const char *a = t->a, *b = t->b, *ahead = t->fetch->p; \
+        lines_ahead next = lines_of(t->fetch); \
         float *c = t->c; \
         int64_t n, a8, times = t->times; \
         __asm__ volatile(TILES( \
@@ -137,7 +148,7 @@
             : SCORE_OUTPUTS, [times] "+m"(times) \
             : SCORE_INPUTS, [a_on] "m"(a_on), [b_on] "m"(b_on) \
             : CLOBBERS); \
-        stream_fetched(t->fetch, ahead); \
+        stream_follow(t->fetch, ahead, &next); \
     }
 
 /* Of two chains, one after the other. */
@@ -148,7 +159,8 @@
         const int64_t ones = even & 3, fours = (even >> 2) - 1, odd_ones = odd & 3, odd_fours = (odd >> 2) - 1; \
         const int64_t turn[] = {4 - (even - 4) * 8, b_row - (even - 4) * b_step, -rows * c_row}; \
         const int64_t a_on = rows * far - 4 - (odd - 4) * 8, b_on = -b_row - (odd - 4) * b_step; \
-        const char *a = t->a, *b = t->b, *ahead = t->fetch->p, *fetch_end = stream_end(t->fetch); \
+        const char *a = t->a, *b = t->b, *ahead = t->fetch->p; \
+        lines_ahead next = lines_of(t->fetch); \
         float *c = t->c; \
         int64_t n, a8, times = t->times; \
         __asm__ volatile(TILES( \
@@ -160,7 +172,7 @@
             : SCORE_INPUTS, [odd_ones] "m"(odd_ones), [odd_fours] "m"(odd_fours), [turn] "m"(turn), \
               [a_on] "m"(a_on), [b_on] "m"(b_on) \
             : CLOBBERS); \
-        stream_fetched(t->fetch, ahead); \
+        stream_follow(t->fetch, ahead, &next); \
     }
 
 /* Of pieces of two chains, whose steps of b lie chain by chain: tile by tile. */
@@ -175,14 +187,15 @@
             do { \
                 const int64_t ones = k.steps & 3, fours = (k.steps >> 2) - 1; \
                 const char *a = t->a + i * rows * far + k.first * 4, *b = chain_in_b(t, &k); \
-                const char *ahead = t->fetch->p, *fetch_end = stream_end(t->fetch); \
+                const char *ahead = t->fetch->p; \
+                lines_ahead next = lines_of(t->fetch); \
                 float *c = t->c + i * rows * t->c_row; \
                 int64_t n, a8; \
                 if (k.first == 0) \
                     SCORES_OF_A_CHAIN(shape, vectors, KEYS_AHEAD_##shape, PUT); \
                 else \
                     SCORES_OF_A_CHAIN(shape, vectors, , JOIN); \
-                stream_fetched(t->fetch, ahead); \
+                stream_follow(t->fetch, ahead, &next); \
             } while (next_chain(&k, t->steps, t->chains)); \
         } \
     }
@@ -217,9 +230,10 @@
         STEPS(shape, vectors, ACROSS, ones, fours, DO("add %[a_far], %[a]"), DO("lea (%[a],%[a_far],4), %[a]")) \
         LAST_FOUR_FRONT(shape, vectors, ACROSS, PUT_ROW, ) THREE_ROWS_ON LAST_FOUR_BACK(shape, vectors, ACROSS, PUT_ROW, ) \
         DO("add %[a_on], %[a]") DO("add %[b_on], %[b]") DO("add %[c_on], %[c]") DO("addq $4*" #rows ", %[shrink]")) \
-        : [a] "+r"(a), [b] "+r"(b), [c] "+r"(c), [ahead] "+r"(ahead), [n] "=&r"(n), [times] "+m"(times), [shrink] "+m"(shrink) \
+        : [a] "+r"(a), [b] "+r"(b), [c] "+r"(c), [ahead] "+r"(ahead), [n] "=&r"(n), [times] "+m"(times), [shrink] "+m"(shrink), \
+          [lines] "+m"(next) \
         : [a_far] "r"(far), [a_far3] "r"(3 * far), [b_step] "r"(b_step), [b_step3] "r"(3 * b_step), \
-          [c_row] "r"(c_row), [c_row3] "r"(3 * c_row), [twin] "r"(t->fetch->twin), [fetch_end] "m"(fetch_end), \
+          [c_row] "r"(c_row), [c_row3] "r"(3 * c_row), [twin] "r"(t->fetch->twin), \
           [ones] "m"(ones), [fours] "m"(fours), [a_on] "m"(a_on), [b_on] "m"(b_on), [c_on] "m"(c_on) \
         : CLOBBERS)
 
@@ -228,7 +242,8 @@
         const int64_t far = t->a_step, b_step = t->b_step, c_row = t->c_row * 4; \
         const int64_t ones = t->steps & 3, fours = (t->steps >> 2) - 1; \
         const int64_t a_on = rows * 4 - (t->steps - 4) * far, b_on = -(t->steps - 4) * b_step, c_on = (rows - 3) * c_row; \
-        const char *ahead = t->fetch->p, *fetch_end = stream_end(t->fetch); \
+        const char *ahead = t->fetch->p; \
+        lines_ahead next = lines_of(t->fetch); \
         for (int64_t i = 0; i < t->across; i++) { \
             const char *a = t->a, *b = t->b + i * t->b_across; \
             const float *shrink = t->shrink; \
@@ -241,7 +256,7 @@
             else \
                 VALUE_TILES(shape, rows, vectors, DO("mov %[shrink], %[n]") EACH_SUM(shape, vectors, FACTOR, TIMES_FACTOR)); \
         } \
-        stream_fetched(t->fetch, ahead); \
+        stream_follow(t->fetch, ahead, &next); \
     }
 /* clang-format on */
 
@@ -256,10 +271,10 @@ typedef struct tiles_by_hand {
     .scores_by_chain = tile_scores_##shape##_by_chain
 #define VALUES_BY_HAND(shape) .values = tile_values_##shape
 
-/* The function for a tile, or NULL. Lines are fetched where they follow each other; the last four steps of a chain need four. */
+/* The function for a tile, or NULL. Lines are fetched where addresses ascend; the last four steps of a chain need four. */
 RDK_INLINE tile_function *simple_tile(const tiles_by_hand *are, const tile *t) {
     const int64_t piece = 2 * RDK_CHAIN;
-    if (t->fetch->left > 0 && t->fetch->gap != 0)
+    if (t->fetch->left > 0 && t->fetch->row * RDK_LINE + t->fetch->gap <= 0)
         return NULL;
     if (t->steps - (t->steps - 1) / piece * piece < 4 * t->chains) /* those of the last piece */
         return NULL;

@@ -48,15 +48,42 @@ RDK_INLINE void stream_fetch(stream *s, const int n) {
     }
 }
 
-/* Where lines end that follow each other: no gaps lie between rows. */
-RDK_INLINE const char *stream_end(const stream *s) {
-    return s->left > 0 ? s->p + s->left * RDK_LINE : s->p;
-}
-
-/* After lines have been fetched up to p by other means. */
+/* After lines have been fetched up to p by other means, where no gaps lie between rows. */
 RDK_INLINE void stream_fetched(stream *s, const char *p) {
     s->left -= (p - s->p) / RDK_LINE;
     s->p = p;
+}
+
+/* The same stream by addresses, for those who fetch line by line by other means. */
+typedef struct lines_ahead {
+    const char *end, *row_end; /* behind the last line of all, and of this row */
+    int64_t row, row_step;     /* bytes of a row, and from row to row */
+    int64_t gap;               /* the difference */
+} lines_ahead;
+
+RDK_INLINE lines_ahead lines_of(const stream *s) {
+    const int64_t row = s->row * RDK_LINE;
+    lines_ahead l = {s->p, s->p + s->in_row * RDK_LINE, row, row + s->gap, s->gap};
+    if (s->left > 0) {
+        int64_t after_row = s->left - s->in_row; /* of whole rows */
+        l.end = l.row_end + (s->gap ? after_row / s->row * l.row_step : after_row * RDK_LINE);
+    }
+    return l;
+}
+
+/* After lines have been fetched up to p, in a row that ends at `row_end` of l where there are gaps. */
+RDK_INLINE void stream_follow(stream *s, const char *p, const lines_ahead *l) {
+    if (l->gap == 0) {
+        stream_fetched(s, p);
+        return;
+    }
+    const int64_t in_row = (l->row_end - p) / RDK_LINE;
+    const char *row_end = s->p + s->in_row * RDK_LINE;
+    s->left -= s->in_row - in_row;
+    if (l->row_end != row_end)
+        s->left -= (l->row_end - row_end) / l->row_step * s->row;
+    s->p = p;
+    s->in_row = in_row;
 }
 
 typedef struct tile {
