@@ -28,19 +28,21 @@
 
 enum {
     MAX_UNITS = 32,
-    WORTH_PACKING = 10, /* groups, from where on strips in L1 make up for packing them */
-    FAR_APART = 2048,   /* bytes between values, from where on the caches' sets hold too few */
-    QUANTUM = TILE_LANES > 8 ? TILE_LANES : 8, /* where groups begin, in rows */     
+    WORTH_PACKING = 10,      /* groups, from where on strips in L1 make up for packing them */
+    LARGEST_CACHE = 1 << 25, /* bytes of keys and values that a call may find in a cache */
+    FAR_APART = 2048,        /* bytes between values, from where on the caches' sets hold too few */
+    QUANTUM = TILE_LANES > 8 ? TILE_LANES : 8, /* where groups begin, in rows */
     SUMS_BESIDE = F32X16_IN_FLIGHT > 2,        /* there are registers for sums beside the weights */
 };
 
 typedef struct walk {
     const rdk_attention_desc *d;
-    float scale;    /* of queries, so that scores are logits in base 2 */
-    int64_t group;  /* query heads of one key/value head */
-    int64_t width;  /* floats of a row's sums */
-    int64_t chains; /* of a score */
-    bool twins;     /* rows of keys and of values are alike */
+    float scale;      /* of queries, so that scores are logits in base 2 */
+    int64_t group;    /* query heads of one key/value head */
+    int64_t width;    /* floats of a row's sums */
+    int64_t chains;   /* of a score */
+    bool twins;       /* rows of keys and of values are alike */
+    bool from_memory; /* keys and values are more than a cache holds */
     int64_t max_rows;
     float *q;      /* group by group, [d_qk][width of the group] */
     float *o;      /* sums of the open chunk, row by row */
@@ -1135,44 +1137,42 @@ typedef struct beside {
     panel after; /* the first keys of what comes then */
 } beside;
 
-static bool has_more_keys(const beside *s) {
-    return s->key + s->at_once < s->keys_end;
+/* What lies so many rows after the first of `now`: more of them, then those of `then`. Rows of `now` that lie nowhere count. */
+static panel rows_on(panel now, panel then, int64_t rows, int64_t step) {
+    if (rows >= now.count)
+        return (panel){then.at + (rows - now.count) * step, then.count - (rows - now.count)};
+    if (!now.at)
+        return (panel){.count = 0};
+    bool go_on = now.at + now.count * step == then.at;
+    return (panel){now.at + rows * step, now.count - rows + (go_on ? then.count : 0)};
 }
 
-static bool has_more_values(const beside *s) {
-    return s->value + s->at_once < s->values_end;
-}
-
-/* What to fetch beside the next panels of both: keys one panel ahead, values half a panel, so that less of them waits in
- * L1. In the middle of a block they are one stream. */
+/* What to fetch beside the next panels of both. From a cache: keys one panel ahead, values half a panel, so that less of them
+ * waits in L1. From memory: further. */
 static void look_ahead(const walk *w, const beside *s, ahead *next) {
-    const int half = s->at_once / 2;
-    const int64_t k_step = w->d->k.row_stride * 4;
-    panel keys = {.count = 0}, values = {.count = 0};
-    if (has_more_keys(s))
-        keys = keys_from(w, s->now, s->key + s->at_once);
-    else if (!has_more_values(s))
-        keys = s->after;
-    if (has_more_values(s))
-        values = values_from(w, s->before, s->value + half);
-    else if (!has_more_keys(s) && s->now)
-        values = values_from(w, s->now, s->now->b.lo);
-    next->together = w->twins && has_more_keys(s) && has_more_values(s);
-    int64_t both = least(keys.count, values.count);
-    if (next->together) {
-        next->by_scores = stream_of_both(w, keys.at, values.at, both);
-    } else if (w->twins && s->before && both > 0) {
-        int last = s->values_end - half > s->before->b.lo ? s->values_end - half : s->before->b.lo;
-        const char *still = value_at(w, s->before->u, s->before->b.base + last);
-        next->by_scores = stream_of_both(w, keys.at, still, least(both, half));
-        next->by_values =
-            stream_of_both(w, keys.at + half * k_step, values.at, least(both - half, half));
-    } else {
-        next->by_scores =
-            halves_of(keys.at, w->d->d_qk, w->d->k.row_stride, least(keys.count, s->at_once));
-        next->by_values =
-            halves_of(values.at, w->d->d_v, w->d->v.row_stride, least(values.count, s->at_once));
+    const int64_t k_step = w->d->k.row_stride * 4, v_step = w->d->v.row_stride * 4;
+    const int64_t far = least(2 * FEW_PANEL, RDK_BLOCK);
+    panel keys = {NULL, s->values_end - s->value}, values = {NULL, s->keys_end - s->key};
+    panel next_values = {.count = 0};
+    if (s->now) {
+        keys = keys_from(w, s->now, s->key);
+        next_values = values_from(w, s->now, s->now->b.lo);
     }
+    if (s->before)
+        values = values_from(w, s->before, s->value);
+    keys = rows_on(keys, s->after, w->from_memory ? far : FEW_PANEL, k_step);
+    values = rows_on(values, next_values, w->from_memory ? far : FEW_PANEL / 2, v_step);
+    keys.count = least(keys.count, s->at_once);
+    values.count = least(values.count, s->at_once);
+    next->together = w->twins && keys.count > 0 && values.count > 0;
+    if (next->together) {
+        next->by_scores = stream_of_both(w, keys.at, values.at, least(keys.count, values.count));
+    } else {
+        next->by_scores = halves_of(keys.at, w->d->d_qk, w->d->k.row_stride, keys.count);
+        next->by_values = halves_of(values.at, w->d->d_v, w->d->v.row_stride, values.count);
+        next->by_values.twice = w->from_memory;
+    }
+    next->by_scores.twice = w->from_memory;
 }
 
 /* The scores of `now` beside the values of `before`; either may be NULL. `after` are the first keys of what comes then. */
@@ -1203,9 +1203,7 @@ static void score_beside_values(const walk *w, work *now, const work *before, pa
     }
     int times = s.at_once / keys;
     for (; s.key < s.keys_end || s.value < s.values_end; s.key += s.at_once, s.value += s.at_once) {
-        if (!next.together || next.by_scores.left <= 0 || !has_more_keys(&s) ||
-            !has_more_values(&s))
-            look_ahead(w, &s, &next);
+        look_ahead(w, &s, &next);
         f.fetch = &next.by_scores;
         t.fetch = next.together ? &next.by_scores : &next.by_values;
         if (s.key < s.keys_end)
@@ -1327,6 +1325,9 @@ static walk begin(const rdk_attention_desc *d) {
     w.width = rdk_whole_lanes(d->d_v);
     w.chains = rdk_chains(d->d_qk);
     w.twins = d->k.row_stride == d->v.row_stride && d->d_qk == d->d_v;
+    w.from_memory = (double)d->batch * (double)d->kv_heads * (double)d->kv_len *
+                        (double)(d->d_qk + d->d_v) * sizeof(float) >
+                    LARGEST_CACHE;
     w.max_rows = s.rows;
     w.q = (float *)(void *)take(&free, (size_t)s.q * 4);
     w.o = (float *)(void *)take(&free, (size_t)s.o * 4);

@@ -20,6 +20,7 @@
 #define A_ON(by) DO("add " by ", %[a]")
 
 #include "kernels/attention/by_hand_x86.h"
+#include "kernels/attention/few_by_hand_x86.h"
 
 /* clang-format off */
 
@@ -57,205 +58,34 @@ VALUES(4x2, 4, 2)
 VALUES(5x2, 5, 2)
 VALUES(6x2, 6, 2)
 
-/* ---- Values of very few queries: weights lie by query, and steps of a follow each other ---------------------- */
+/* ---- Very few queries ----------------------------------------------------------------------------------------- */
 
-/* a, row r and step s. */
-#define BY_QUERY(r, s) "4*" #s "+512*" #r "(%[a])"
-
-/* Fewer rows than vectors: a is held, and b goes by. */
-#define COLUMN_OF_2(s, i, s0, s1) LOAD(B(s, i), 12) FMA(12, 13, s0) FMA(12, 14, s1)
-#define COLUMN_OF_3(s, i, s0, s1, s2) COLUMN_OF_2(s, i, s0, s1) FMA(12, 15, s2)
-#define STEP_1x8(s) SPLAT(BY_QUERY(0, s), 15) \
-    FMA_WITH(B(s, 0), 15, 0) FMA_WITH(B(s, 1), 15, 1) FMA_WITH(B(s, 2), 15, 2) \
-    FMA_WITH(B(s, 3), 15, 3) FMA_WITH(B(s, 4), 15, 4) FMA_WITH(B(s, 5), 15, 5) \
-    FMA_WITH(B(s, 6), 15, 6) FMA_WITH(B(s, 7), 15, 7)
-#define STEP_2x4(s) SPLAT(BY_QUERY(0, s), 13) SPLAT(BY_QUERY(1, s), 14) \
-    COLUMN_OF_2(s, 0, 0, 4) COLUMN_OF_2(s, 1, 1, 5) COLUMN_OF_2(s, 2, 2, 6) COLUMN_OF_2(s, 3, 3, 7)
-#define STEP_3x4(s) SPLAT(BY_QUERY(0, s), 13) SPLAT(BY_QUERY(1, s), 14) SPLAT(BY_QUERY(2, s), 15) \
-    COLUMN_OF_3(s, 0, 0, 4, 8) COLUMN_OF_3(s, 1, 1, 5, 9) COLUMN_OF_3(s, 2, 2, 6, 10) COLUMN_OF_3(s, 3, 3, 7, 11)
 #define STEP_4x2(s) STEP(4x2, 2, BY_QUERY, s)
-
-/* Sums begin at +0, as what lies at c, or as that times the factors of its rows; and are put there. */
-#define ROW_4(DO_IT, r, s0, s1, s2, s3) DO_IT(s0, r, 0) DO_IT(s1, r, 1) DO_IT(s2, r, 2) DO_IT(s3, r, 3)
-#define EACH_1x8(DO_IT) ROW_4(DO_IT, 0, 0, 1, 2, 3) DO_IT(4, 0, 4) DO_IT(5, 0, 5) DO_IT(6, 0, 6) DO_IT(7, 0, 7)
-#define EACH_2x4(DO_IT) ROW_4(DO_IT, 0, 0, 1, 2, 3) ROW_4(DO_IT, 1, 4, 5, 6, 7)
-#define EACH_3x4(DO_IT) EACH_2x4(DO_IT) ROW_4(DO_IT, 2, 8, 9, 10, 11)
 #define EACH_4x2(DO_IT) EACH_SUM(4x2, 2, NO_ROW, DO_IT)
-#define SHRINK_ROW(sum, r, i) SPLAT(#r "*4(%[n])", 15) MUL(#i "*32" C_ROW_##r, 15, sum)
-#define FROM_NOTHING(shape) ZEROS
-#define GOING_ON(shape) EACH_##shape(LOAD_ROW)
-#define SHRUNK(shape) DO("mov %[shrink], %[n]") EACH_##shape(SHRINK_ROW)
 
-/* Lines are fetched beside steps, as evenly as it goes: bursts of them are dropped. */
-#define FETCH_BY_1x8 FETCH FETCH
-#define FETCH_BY_2x4 FETCH
-#define FETCH_BY_3x4 FETCH
-#define FETCH_BY_4x2 DO("prefetcht1 (%[ahead])")
-#define FETCH_BETWEEN_1x8 FETCH FETCH
-#define FETCH_BETWEEN_2x4 FETCH
-#define FETCH_BETWEEN_3x4 FETCH
-#define FETCH_BETWEEN_4x2 DO("prefetcht1 (%[ahead],%[twin])") DO("add $64, %[ahead]")
-
-#define ON_BY_4 DO("add $16, %[a]") DO("lea (%[b],%[b_step],4), %[b]")
-#define FEW_VALUES(shape, vectors, BEGIN) \
-    __asm__ volatile("6:\n\t" BEGIN(shape) \
-        DO("mov %[ones], %[n]") DO("test %[n], %[n]") DO("jz 2f") \
-        LOOP("1", STEP_##shape(0) DO("add $4, %[a]") DO("add %[b_step], %[b]")) "2:\n\t" \
-        DO("mov %[fours], %[n]") DO("test %[n], %[n]") DO("jz 5f") DO("cmpq $0, %[fetches]") DO("jne 4f") \
-        LOOP("3", STEP_##shape(0) STEP_##shape(1) STEP_##shape(2) STEP_##shape(3) ON_BY_4) DO("jmp 5f") \
-        LOOP("4", FETCH_BY_##shape STEP_##shape(0) FETCH_BETWEEN_##shape STEP_##shape(1) \
-                  FETCH_BY_##shape STEP_##shape(2) FETCH_BETWEEN_##shape STEP_##shape(3) ON_BY_4) "5:\n\t" \
-        EACH_##shape(PUT_ROW) \
-        DO("sub %[a_all], %[a]") DO("sub %[b_all], %[b]") DO("add $32*" #vectors ", %[b]") \
-        DO("add $32*" #vectors ", %[c]") DO("decq %[across]") DO("jnz 6b") \
-        : [a] "+r"(a), [b] "+r"(b), [c] "+r"(c), [ahead] "+r"(ahead), [n] "=&r"(n), [across] "+m"(across) \
-        : [b_step] "r"(b_step), [b_step3] "r"(3 * b_step), [c_row] "r"(c_row), [c_row3] "r"(3 * c_row), \
-          [twin] "r"(t->fetch->twin), [fetches] "m"(fetches), [ones] "m"(ones), [fours] "m"(fours), \
-          [a_all] "m"(a_all), [b_all] "m"(b_all), [shrink] "m"(t->shrink) \
-        : CLOBBERS)
-
-#define VALUES_BY_QUERY(shape, vectors) \
-    static void tile_by_query_##shape(const tile *t) { \
-        const int64_t b_step = t->b_step, c_row = t->c_row * 4, a_all = t->steps * 4, b_all = t->steps * b_step; \
-        const int64_t ones = t->steps % 4, fours = t->steps / 4, fetches = t->fetch->left > 0; \
-        const char *a = t->a, *b = t->b, *ahead = t->fetch->p; \
-        char *c = (char *)t->c; \
-        int64_t n, across = t->across; \
-        if (!t->shrink) \
-            FEW_VALUES(shape, vectors, FROM_NOTHING); \
-        else if (t->shrink == TILE_AS_IT_IS) \
-            FEW_VALUES(shape, vectors, GOING_ON); \
-        else \
-            FEW_VALUES(shape, vectors, SHRUNK); \
-        stream_fetched(t->fetch, ahead); \
-    }
+/* As many lines as steps read, as evenly as it goes. */
+#define BESIDE_EVEN_1x8(F) LINE_##F LINE_##F
+#define BESIDE_ODD_1x8 BESIDE_EVEN_1x8
+#define BESIDE_EVEN_2x4(F) LINE_##F
+#define BESIDE_ODD_2x4 BESIDE_EVEN_2x4
+#define BESIDE_EVEN_3x4 BESIDE_EVEN_2x4
+#define BESIDE_ODD_3x4 BESIDE_EVEN_2x4
+#define BESIDE_EVEN_4x2(F) PLACE_1_##F
+#define BESIDE_ODD_4x2(F) PLACE_2_##F
 
 VALUES_BY_QUERY(1x8, 8)
 VALUES_BY_QUERY(2x4, 4)
 VALUES_BY_QUERY(3x4, 4)
 VALUES_BY_QUERY(4x2, 2)
 
-/* ---- Scores of very few queries: keys are the lanes of a vector, as in few_x86.h --------------------------------- */
-
-/* Four elements of one key, and of another in the upper half: the first four of eight, and the others. */
-#define HALVES_0(keys, one, another, x) \
-    DO("vbroadcastf128 " FROM_##another(keys, far) ", %%ymm" #x) \
-    DO("vblendps $0x0f, " FROM_##one(keys, far) ", %%ymm" #x ", %%ymm" #x)
-#define HALVES_1(keys, one, another, x) \
-    DO("vbroadcastf128 16" FROM_##one(keys, far) ", %%ymm" #x) \
-    DO("vblendps $0xf0, " FROM_##another(keys, far) ", %%ymm" #x ", %%ymm" #x)
-#define ONES_LOW(x, y, to) DO("vunpcklps %%ymm" #y ", %%ymm" #x ", %%ymm" #to)
-#define ONES_HIGH(x, y, to) DO("vunpckhps %%ymm" #y ", %%ymm" #x ", %%ymm" #to)
-#define PAIRS_LOW(x, y, to) DO("vunpcklpd %%ymm" #y ", %%ymm" #x ", %%ymm" #to)
-#define PAIRS_HIGH(x, y, to) DO("vunpckhpd %%ymm" #y ", %%ymm" #x ", %%ymm" #to)
-
-/* What the keys in registers k and l have there, times that of query r, spread over a vector. */
-#define TIMES(spread, at, r, x, k, l, s0, s1) \
-    DO(spread " " at "+16*" #r "(%[q]), %%ymm" #x) FMA(k, x, s0) FMA(l, x, s1)
-
-/* The same for one to four queries: s0 ... s3 are their sums with k, t0 ... t3 those with l. */
-#define TIMES_1(spread, at, k, l, s0, t0) TIMES(spread, at, 0, 8, k, l, s0, t0)
-#define TIMES_2(spread, at, k, l, s0, t0, s1, t1) TIMES_1(spread, at, k, l, s0, t0) TIMES(spread, at, 1, 9, k, l, s1, t1)
-#define TIMES_3(spread, at, k, l, s0, t0, s1, t1, s2, t2) \
-    TIMES_2(spread, at, k, l, s0, t0, s1, t1) TIMES(spread, at, 2, 8, k, l, s2, t2)
-#define TIMES_4(spread, at, k, l, s0, t0, s1, t1, s2, t2, s3, t3) \
-    TIMES_3(spread, at, k, l, s0, t0, s1, t1, s2, t2) TIMES(spread, at, 3, 9, k, l, s3, t3)
-
-/* Two chains: four keys x two elements are a vector. Eight keys: elements 0 and 1 in registers 12 and 14, 2 and 3 in 13 and 15.
- * Lines are fetched as many as are read, two before each turn. */
-#define EIGHT_KEYS_of_2(queries, quad, F, keys, ...) \
-    F HALVES_##quad(keys, 0, 2, 8) HALVES_##quad(keys, 1, 3, 9) PAIRS_LOW(8, 9, 12) PAIRS_HIGH(8, 9, 13) \
-    HALVES_##quad(keys, 4, 6, 10) HALVES_##quad(keys, 5, 7, 11) PAIRS_LOW(10, 11, 14) PAIRS_HIGH(10, 11, 15) \
-    TIMES_##queries("vbroadcastsd", "64*" #quad, 12, 14, __VA_ARGS__) \
-    TIMES_##queries("vbroadcastsd", "64*" #quad "+8", 13, 15, __VA_ARGS__)
-#define QUAD_1_of_2(quad, F) EIGHT_KEYS_of_2(1, quad, F, a, 0, 1) EIGHT_KEYS_of_2(1, quad, F, b, 2, 3)
-#define QUAD_2_of_2(quad, F) EIGHT_KEYS_of_2(2, quad, F, a, 0, 1, 4, 5) EIGHT_KEYS_of_2(2, quad, F, b, 2, 3, 6, 7)
+#define CLEAR_3_of_2 ZEROS_8
+#define CLEAR_4_of_2 ZEROS_8
 #define QUAD_3_of_2(quad, F) EIGHT_KEYS_of_2(3, quad, F, a, 0, 1, 2, 3, 4, 5)
 #define QUAD_4_of_2(quad, F) EIGHT_KEYS_of_2(4, quad, F, a, 0, 1, 2, 3, 4, 5, 6, 7)
-
-/* One chain: eight keys x one element. Sixteen keys, elements 0 and 1 first; what 2 and 3 are made of is set aside for the first
- * eight keys, and stays in registers 12 and 13 for the others. */
-#define SIXTEEN_KEYS_of_1(queries, quad, F, low, high, ...) \
-    F HALVES_##quad(low, 0, 4, 8) HALVES_##quad(low, 1, 5, 9) HALVES_##quad(low, 2, 6, 10) HALVES_##quad(low, 3, 7, 11) \
-    ONES_LOW(8, 9, 12) ONES_HIGH(8, 9, 8) ONES_LOW(10, 11, 13) ONES_HIGH(10, 11, 9) \
-    STORE("%[aside]", 8) STORE("32+%[aside]", 9) PAIRS_LOW(12, 13, 10) PAIRS_HIGH(12, 13, 11) \
-    F HALVES_##quad(high, 0, 4, 12) HALVES_##quad(high, 1, 5, 13) HALVES_##quad(high, 2, 6, 14) HALVES_##quad(high, 3, 7, 15) \
-    ONES_LOW(12, 13, 8) ONES_HIGH(12, 13, 12) ONES_LOW(14, 15, 9) ONES_HIGH(14, 15, 13) \
-    PAIRS_LOW(8, 9, 14) PAIRS_HIGH(8, 9, 15) \
-    TIMES_##queries("vbroadcastss", "64*" #quad, 10, 14, __VA_ARGS__) \
-    TIMES_##queries("vbroadcastss", "64*" #quad "+4", 11, 15, __VA_ARGS__) \
-    PAIRS_LOW(12, 13, 14) PAIRS_HIGH(12, 13, 15) LOAD("%[aside]", 12) LOAD("32+%[aside]", 13) \
-    PAIRS_LOW(12, 13, 10) PAIRS_HIGH(12, 13, 11) \
-    TIMES_##queries("vbroadcastss", "64*" #quad "+8", 10, 14, __VA_ARGS__) \
-    TIMES_##queries("vbroadcastss", "64*" #quad "+12", 11, 15, __VA_ARGS__)
-#define QUAD_1_of_1(quad, F) SIXTEEN_KEYS_of_1(1, quad, F, a, b, 0, 1) SIXTEEN_KEYS_of_1(1, quad, F, a16, b16, 2, 3)
-#define QUAD_2_of_1(quad, F) SIXTEEN_KEYS_of_1(2, quad, F, a, b, 0, 1, 4, 5) SIXTEEN_KEYS_of_1(2, quad, F, a16, b16, 2, 3, 6, 7)
-#define QUAD_3_of_1(quad, F) SIXTEEN_KEYS_of_1(3, quad, F, a, b, 0, 1, 2, 3, 4, 5)
-#define QUAD_4_of_1(quad, F) SIXTEEN_KEYS_of_1(4, quad, F, a, b, 0, 1, 2, 3, 4, 5, 6, 7)
-
-/* What is put where, for each query 512 bytes on: vector s of eight keys; the same of two chains, the even ones, then the odd ones, or joined to what the
- * pieces before have put. Keys 2, 3 and 4, 5 change places on the way. */
-#define SWAP(from, to) DO("vpermpd $0xd8, " from ", %%ymm" #to)
-#define EVEN(x, y, to) DO("vshufps $0x88, %%ymm" #y ", %%ymm" #x ", %%ymm" #to)
-#define ODD(x, y, to) DO("vshufps $0xdd, %%ymm" #y ", %%ymm" #x ", %%ymm" #to)
-#define PLUS(x, to) DO("vaddps %%ymm" #x ", %%ymm" #to ", %%ymm" #to)
-#define PUT_ONE(at, s) STORE(at "(%[c])", s)
-#define PUT_TWO(at, s0, s1) EVEN(s0, s1, 8) ODD(s0, s1, 9) PLUS(9, 8) SWAP("%%ymm8", 8) STORE(at "(%[c])", 8)
-#define JOIN_TWO(at, s0, s1) \
-    SWAP(at "(%[c])", 10) EVEN(s0, s1, 8) ODD(s0, s1, 9) PLUS(8, 10) PLUS(9, 10) SWAP("%%ymm10", 10) STORE(at "(%[c])", 10)
-#define EACH_1_of_1(E) E("0", 0) E("32", 1) E("64", 2) E("96", 3)
-#define EACH_2_of_1(E) EACH_1_of_1(E) E("512", 4) E("512+32", 5) E("512+64", 6) E("512+96", 7)
-#define EACH_3_of_1(E) E("0", 0) E("32", 1) E("512", 2) E("512+32", 3) E("1024", 4) E("1024+32", 5)
-#define EACH_4_of_1(E) EACH_3_of_1(E) E("1536", 6) E("1536+32", 7)
-#define EACH_1_of_2(E) E("0", 0, 1) E("32", 2, 3)
-#define EACH_2_of_2(E) EACH_1_of_2(E) E("512", 4, 5) E("512+32", 6, 7)
 #define EACH_3_of_2(E) E("0", 0, 1) E("512", 2, 3) E("1024", 4, 5)
 #define EACH_4_of_2(E) EACH_3_of_2(E) E("1536", 6, 7)
 
-/* A piece of all scores, eight elements at a time; for so many keys, so many times. Keys 0, 8, 16 and 24 stand at a, b, a16
- * and b16. */
-#define TWO_ON(by) DO("add " by ", %[a]") DO("add " by ", %[b]")
-#define FOUR_ON(by) TWO_ON(by) DO("add " by ", %[a16]") DO("add " by ", %[b16]")
-#define FEW_PIECE(what, keys, ON, E) \
-    __asm__ volatile("6:\n\t" ZEROS_8 DO("mov %[eights], %[n]") DO("cmpq $0, %[fetches]") DO("jne 4f") \
-        LOOP("3", QUAD_##what(0, ) QUAD_##what(1, ) ON("$32") DO("add $128, %[q]")) DO("jmp 5f") \
-        LOOP("4", QUAD_##what(0, FETCH) QUAD_##what(1, FETCH) ON("$32") DO("add $128, %[q]")) "5:\n\t" \
-        EACH_##what(E) ON("%[keys_on]") DO("sub %[q_all], %[q]") DO("add $4*" #keys ", %[c]") DO("decq %[times]") DO("jnz 6b") \
-        : [a] "+r"(a), [b] "+r"(b), [a16] "+r"(a16), [b16] "+r"(b16), [q] "+r"(q), [c] "+r"(c), [ahead] "+r"(ahead), \
-          [n] "=&r"(n), [times] "+m"(times), [aside] "=m"(aside) \
-        : [far] "r"(far), [far3] "r"(3 * far), [far5] "r"(5 * far), [far7] "r"(7 * far), [twin] "r"(f->fetch->twin), \
-          [eights] "m"(eights), [fetches] "m"(fetches), [keys_on] "m"(keys_on), [q_all] "m"(q_all) \
-        : CLOBBERS)
-
-#define FEW_SCORES(what, keys, ON, PUT_IT, JOIN_IT) \
-    static void few_by_hand_##what(const few *f) { \
-        const int64_t far = f->key_step; \
-        __m256 aside[2]; \
-        int64_t end; \
-        for (int64_t first = 0; first < f->d; first = end) { \
-            end = rdk_piece_end(first, f->d); \
-            const int64_t bytes = (end - first) * 4, eights = bytes / 32, keys_on = keys * far - bytes, q_all = bytes * FEW; \
-            const int64_t fetches = f->fetch->left > 0; \
-            const char *a = f->key + first * 4, *b = a + 8 * far, *a16 = a + 16 * far, *b16 = a + 24 * far; \
-            const char *ahead = f->fetch->p; \
-            const float *q = f->quads + first * FEW; \
-            float *c = f->c; \
-            int64_t n, times = f->times; \
-            if (first == 0) \
-                FEW_PIECE(what, keys, ON, PUT_IT); \
-            JOIN_IT(what, keys, ON) \
-            stream_fetched(f->fetch, ahead); \
-        } \
-    }
-#define JOINED(what, keys, ON) else FEW_PIECE(what, keys, ON, JOIN_TWO);
-#define NEVER_JOINED(what, keys, ON)
-
-FEW_SCORES(1_of_1, 32, FOUR_ON, PUT_ONE, NEVER_JOINED)
-FEW_SCORES(2_of_1, 32, FOUR_ON, PUT_ONE, NEVER_JOINED)
-FEW_SCORES(3_of_1, 16, TWO_ON, PUT_ONE, NEVER_JOINED)
-FEW_SCORES(4_of_1, 16, TWO_ON, PUT_ONE, NEVER_JOINED)
-FEW_SCORES(1_of_2, 16, TWO_ON, PUT_TWO, JOINED)
-FEW_SCORES(2_of_2, 16, TWO_ON, PUT_TWO, JOINED)
+FEW_SCORES_IN_COMMON
 FEW_SCORES(3_of_2, 8, TWO_ON, PUT_TWO, JOINED)
 FEW_SCORES(4_of_2, 8, TWO_ON, PUT_TWO, JOINED)
 
@@ -269,30 +99,22 @@ static const tiles_by_hand TILES_BY_HAND[TILE_ROWS + 1][TILE_VECTORS + 1] = {
     [8][1] = {SCORES_BY_HAND(8x1)},
 };
 
-static few_function *const FEW_BY_HAND[][FEW + 1] = {
-    {NULL, few_by_hand_1_of_1, few_by_hand_2_of_1, few_by_hand_3_of_1, few_by_hand_4_of_1},
-    {NULL, few_by_hand_1_of_2, few_by_hand_2_of_2, few_by_hand_3_of_2, few_by_hand_4_of_2},
-};
-
 static tile_function *const VALUES_BY_QUERY_BY_HAND[TILE_ROWS + 1][TILE_VECTORS + 1] = {
     [1] = {[8] = tile_by_query_1x8},
     [2] = {[4] = tile_by_query_2x4},
     [3] = {[4] = tile_by_query_3x4},
     [4] = {[2] = tile_by_query_4x2},
 };
+FEW_BY_HAND_TABLE
 
 /* The function for a tile, or NULL. */
 RDK_INLINE tile_function *by_hand(const tile *t, int rows, int vectors) {
-    bool is_by_query = t->a_row == RDK_BLOCK * 4 && t->a_step == 4 && t->b_across == vectors * 32;
-    if (is_by_query)
-        return t->fetch->left > 0 && t->fetch->gap != 0 ? NULL
-                                                        : VALUES_BY_QUERY_BY_HAND[rows][vectors];
+    if (is_by_query(t, vectors))
+        return fetches_in_a_row(t->fetch) ? VALUES_BY_QUERY_BY_HAND[rows][vectors] : NULL;
     return simple_tile(&TILES_BY_HAND[rows][vectors], t);
 }
 
-/* The function for the scores of very few queries, or NULL. */
 RDK_INLINE few_function *few_by_hand(const few *f, int queries) {
-    bool is_simple = f->d % 8 == 0 && (f->fetch->left <= 0 || f->fetch->gap == 0);
-    return is_simple ? FEW_BY_HAND[f->chains - 1][queries] : NULL;
+    return simple_few(FEW_BY_HAND, f, queries);
 }
 #endif

@@ -11,18 +11,20 @@
 #define X 28
 #define FMA_SPREAD(at, s) FMA_WITH(at "%{1to16%}", B0, s)
 #define ZERO(s) DO("vpxord %%xmm" #s ", %%xmm" #s ", %%xmm" #s)
+#define ZEROS_8 ZERO(0) ZERO(1) ZERO(2) ZERO(3) ZERO(4) ZERO(5) ZERO(6) ZERO(7)
+#define ZEROS_16_TO_23 ZERO(16) ZERO(17) ZERO(18) ZERO(19) ZERO(20) ZERO(21) ZERO(22) ZERO(23)
 #define ZEROS                                                                                      \
-    ZERO(0) ZERO(1) ZERO(2) ZERO(3) ZERO(4) ZERO(5) ZERO(6) ZERO(7)                                \
-    ZERO(8) ZERO(9) ZERO(10) ZERO(11) ZERO(12) ZERO(13) ZERO(14) ZERO(15)                          \
-    ZERO(16) ZERO(17) ZERO(18) ZERO(19) ZERO(20) ZERO(21) ZERO(22) ZERO(23)
+    ZEROS_8 ZERO(8) ZERO(9) ZERO(10) ZERO(11) ZERO(12) ZERO(13) ZERO(14) ZERO(15) ZEROS_16_TO_23
 #define ALL_REGISTERS                                                                              \
     "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10",       \
         "xmm11", "xmm12", "xmm13", "xmm14", "xmm15", "xmm16", "xmm17", "xmm18", "xmm19", "xmm20",  \
-        "xmm21", "xmm22", "xmm23", "xmm24", "xmm25", "xmm26", "xmm27", "xmm28"
+        "xmm21", "xmm22", "xmm23", "xmm24", "xmm25", "xmm26", "xmm27", "xmm28", "xmm29", "xmm30",  \
+        "xmm31"
 #define A_BEGIN DO("lea (%[a],%[a_far],8), %[a8]")
 #define A_ON(by) DO("add " by ", %[a]") DO("add " by ", %[a8]")
 
 #include "kernels/attention/by_hand_x86.h"
+#include "kernels/attention/few_by_hand_x86.h"
 
 /* clang-format off */
 
@@ -66,6 +68,26 @@ VALUES(4x4, 4, 4)
 VALUES(5x4, 5, 4)
 VALUES(6x4, 6, 4)
 
+/* ---- Values of very few queries --------------------------------------------------------------------------------- */
+
+#define STEP_4x4(s) STEP(4x4, 4, BY_QUERY, s)
+#define EACH_4x4(DO_IT) EACH_SUM(4x4, 4, NO_ROW, DO_IT)
+
+/* As many lines as steps read. */
+#define BESIDE_EVEN_1x8(F) LINE_##F LINE_##F LINE_##F LINE_##F
+#define BESIDE_ODD_1x8 BESIDE_EVEN_1x8
+#define BESIDE_EVEN_2x4(F) LINE_##F LINE_##F
+#define BESIDE_ODD_2x4 BESIDE_EVEN_2x4
+#define BESIDE_EVEN_3x4 BESIDE_EVEN_2x4
+#define BESIDE_ODD_3x4 BESIDE_EVEN_2x4
+#define BESIDE_EVEN_4x4 BESIDE_EVEN_2x4
+#define BESIDE_ODD_4x4 BESIDE_EVEN_2x4
+
+VALUES_BY_QUERY(1x8, 8)
+VALUES_BY_QUERY(2x4, 4)
+VALUES_BY_QUERY(3x4, 4)
+VALUES_BY_QUERY(4x4, 4)
+
 /* ---- Scores of half a vector of queries ---------------------------------------------------------------------- */
 
 #undef REGISTER
@@ -83,19 +105,59 @@ VALUES(6x4, 6, 4)
     DO("add $7*32, %[a8]")
 
 SCORES(8xhalf, 8, 1)
+
+/* ---- Scores of very few queries: with half vectors, of which twice as many are loaded in a cycle ------------------ */
+
+/* Of three and four queries and two chains, sixteen keys instead of eight: an element of a query is loaded for twice as many, and
+ * no chain is waited for. Sums are registers 16 to 31; keys 8 to 15, elements 0 and 1 in the first four; queries 4 to 7. */
+#define TURN_of_2(quad, keys, k, l, m, n) \
+    HALVES_##quad(keys, 0, 2, 0) HALVES_##quad(keys, 1, 3, 1) PAIRS_LOW(0, 1, k) PAIRS_HIGH(0, 1, m) \
+    HALVES_##quad(keys, 4, 6, 2) HALVES_##quad(keys, 5, 7, 3) PAIRS_LOW(2, 3, l) PAIRS_HIGH(2, 3, n)
+#define TIMES_FOUR(at, r, x, k, l, m, n, s0, s1, s2, s3) \
+    DO("vbroadcastsd " at "+16*" #r "(%[q]), %%ymm" #x) FMA(k, x, s0) FMA(l, x, s1) FMA(m, x, s2) FMA(n, x, s3)
+#define QUERIES_3(at, ...) \
+    TIMES_FOUR(at, 0, 4, __VA_ARGS__, 16, 17, 18, 19) TIMES_FOUR(at, 1, 5, __VA_ARGS__, 20, 21, 22, 23) \
+    TIMES_FOUR(at, 2, 6, __VA_ARGS__, 24, 25, 26, 27)
+#define QUERIES_4(at, ...) QUERIES_3(at, __VA_ARGS__) TIMES_FOUR(at, 3, 7, __VA_ARGS__, 28, 29, 30, 31)
+#define SIXTEEN_KEYS_of_2(queries, quad, F) \
+    PLACE_1_##F TURN_of_2(quad, a, 8, 9, 12, 13) PLACE_2_##F TURN_of_2(quad, b, 10, 11, 14, 15) \
+    PLACE_1_##F QUERIES_##queries("64*" #quad, 8, 9, 10, 11) PLACE_2_##F QUERIES_##queries("64*" #quad "+8", 12, 13, 14, 15)
+#define QUAD_3_of_2(quad, F) SIXTEEN_KEYS_of_2(3, quad, F)
+#define QUAD_4_of_2(quad, F) SIXTEEN_KEYS_of_2(4, quad, F)
+#define CLEAR_3_of_2 ZEROS_16_TO_23 ZERO(24) ZERO(25) ZERO(26) ZERO(27)
+#define CLEAR_4_of_2 CLEAR_3_of_2 ZERO(28) ZERO(29) ZERO(30) ZERO(31)
+#define EACH_3_of_2(E) \
+    E("0", 16, 17) E("32", 18, 19) E("512", 20, 21) E("512+32", 22, 23) E("1024", 24, 25) E("1024+32", 26, 27)
+#define EACH_4_of_2(E) EACH_3_of_2(E) E("1536", 28, 29) E("1536+32", 30, 31)
+
+FEW_SCORES_IN_COMMON
+FEW_SCORES(3_of_2, 16, TWO_ON, PUT_TWO, JOINED)
+FEW_SCORES(4_of_2, 16, TWO_ON, PUT_TWO, JOINED)
 /* clang-format on */
 
 static const tiles_by_hand TILES_BY_HAND[TILE_ROWS + 1][TILE_VECTORS + 1] = {
-    [4][4] = {VALUES_BY_HAND(4x4)},
-    [5][4] = {VALUES_BY_HAND(5x4)},
-    [6][4] = {VALUES_BY_HAND(6x4)},
-    [8][0] = {SCORES_BY_HAND(8xhalf)},
-    [8][1] = {SCORES_BY_HAND(8x1)},
-    [8][2] = {SCORES_BY_HAND(8x2)},
+    [4][4] = {VALUES_BY_HAND(4x4)}, [5][4] = {VALUES_BY_HAND(5x4)},
+    [6][4] = {VALUES_BY_HAND(6x4)}, [8][0] = {SCORES_BY_HAND(8xhalf)},
+    [8][1] = {SCORES_BY_HAND(8x1)}, [8][2] = {SCORES_BY_HAND(8x2)},
     [8][3] = {SCORES_BY_HAND(8x3)},
 };
 
+static tile_function *const VALUES_BY_QUERY_BY_HAND[TILE_ROWS + 1][TILE_VECTORS + 1] = {
+    [1] = {[8] = tile_by_query_1x8},
+    [2] = {[4] = tile_by_query_2x4},
+    [3] = {[4] = tile_by_query_3x4},
+    [4] = {[4] = tile_by_query_4x4},
+};
+FEW_BY_HAND_TABLE
+
+/* The function for a tile, or NULL. */
 RDK_INLINE tile_function *by_hand(const tile *t, int rows, int vectors) {
+    if (is_by_query(t, vectors))
+        return fetches_in_a_row(t->fetch) ? VALUES_BY_QUERY_BY_HAND[rows][vectors] : NULL;
     return simple_tile(&TILES_BY_HAND[rows][vectors], t);
+}
+
+RDK_INLINE few_function *few_by_hand(const few *f, int queries) {
+    return simple_few(FEW_BY_HAND, f, queries);
 }
 #endif

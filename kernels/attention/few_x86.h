@@ -13,13 +13,14 @@ enum {
     FEW_QUADS = 1, /* it wants them by four elements */
 };
 
-/* Pairs of vectors of keys at once, by queries. An fma waits four cycles for the one before in its chain and two begin
+/* Pairs of vectors of keys at once, by chains and queries. An fma waits four cycles for the one before in its chain and two begin
  * in each cycle: eight sums would be best, but for one query their keys would take too much of L1. */
-static const int FEW_PAIRS_OF[FEW + 1] = {0, 2, 2, 1, 1};
+enum { FEW_PAIRS = TILE_REGISTERS / 16 }; /* of three and four queries and two chains */
+static const int FEW_PAIRS_OF[2][FEW + 1] = {{0, 2, 2, 1, 1}, {0, 2, 2, FEW_PAIRS, FEW_PAIRS}};
 
 /* Keys at once. A vector has a lane for each chain of a key. */
 static int few_keys(int queries, int64_t lanes) {
-    return FEW_PAIRS_OF[queries] * 16 / (int)lanes;
+    return FEW_PAIRS_OF[lanes - 1][queries] * 16 / (int)lanes;
 }
 
 /* n keys on. The compiler is not to know it: it would keep a pointer for each key, and have no registers for them. */
@@ -86,7 +87,7 @@ RDK_INLINE void turn_keys(__m256 m[4], const char *key, int64_t step, const quad
 /* Their places: pair t of vectors of keys, query r. As in tile_body.h they are fields, so that every compiler keeps them
  * in registers. */
 /* clang-format off */
-#define FEW_PLACES(X) X(0, 0) X(0, 1) X(0, 2) X(0, 3) X(1, 0) X(1, 1)
+#define FEW_PLACES(X) X(0, 0) X(0, 1) X(0, 2) X(0, 3) X(1, 0) X(1, 1) X(1, 2) X(1, 3)
 /* clang-format on */
 
 typedef struct few_sums {
@@ -224,8 +225,8 @@ FEW_FUNCTION(3, 1, 1)
 FEW_FUNCTION(4, 1, 1)
 FEW_FUNCTION(1, 2, 2)
 FEW_FUNCTION(2, 2, 2)
-FEW_FUNCTION(3, 1, 2)
-FEW_FUNCTION(4, 1, 2)
+FEW_FUNCTION(3, FEW_PAIRS, 2)
+FEW_FUNCTION(4, FEW_PAIRS, 2)
 #undef FEW_FUNCTION
 
 static void run_few_in_c(const few *f, int queries) {

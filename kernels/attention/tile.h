@@ -19,12 +19,13 @@ typedef struct stream {
     int64_t left;        /* lines of all rows, in each place */
     int64_t row, in_row; /* lines of a row; those left of this one */
     int64_t gap;         /* bytes from the end of a row's last line to the next row */
+    bool twice;          /* each line is worth asking for twice */
 } stream;
 
 RDK_INLINE stream stream_of(const char *p, int64_t twin, int64_t row_bytes, int64_t row_step,
                             int64_t rows) {
     int64_t lines = (row_bytes + RDK_LINE - 1) / RDK_LINE;
-    stream s = {p, twin, lines * rows, lines, lines, row_step - lines * RDK_LINE};
+    stream s = {p, twin, lines * rows, lines, lines, row_step - lines * RDK_LINE, false};
     if (rows <= 0)
         s.left = 0;
     return s;
@@ -46,6 +47,10 @@ RDK_INLINE void stream_fetch(stream *s, const int n) {
         s->p += s->gap + s->in_row * RDK_LINE;
         s->in_row = s->row;
     }
+}
+
+RDK_INLINE int64_t times_to_fetch(const stream *s) {
+    return s->left <= 0 ? 0 : s->twice ? 2 : 1;
 }
 
 /* After lines have been fetched up to p by other means, where no gaps lie between rows. */

@@ -10,10 +10,10 @@ enum {
     TILE_ROWS = 8,
     TILE_VECTORS = 8,
     TILE_LANES = 16,
-    TILE_HALF = 8,         /* queries that take half a vector */
-    TILE_GROUP = 48,       /* queries that share one pass over the keys */
-    TILE_STRIP = 64,       /* columns of values that are brought together */
-    FEW_PANEL = RDK_BLOCK, /* keys and values of very few queries, in turn */
+    TILE_HALF = 8,   /* queries that take half a vector */
+    TILE_GROUP = 48, /* queries that share one pass over the keys */
+    TILE_STRIP = 64, /* columns of values that are brought together */
+    FEW_PANEL = 32,  /* keys and values of very few queries, in turn */
     TILE_REGISTERS = 32,
 };
 
@@ -121,6 +121,7 @@ static tile_function *const TILES[TILE_ROWS + 1][TILE_VECTORS + 1] = {
 #include "kernels/attention/by_hand_avx512.h"
 #else
 #define by_hand(t, rows, vectors) NULL
+#define few_by_hand(f, queries) NULL
 #endif
 
 /* Half a vector of columns: a whole one, of which half is put where it belongs. */
@@ -147,7 +148,13 @@ RDK_INLINE void run_tile(const tile *t, int rows, int vectors) {
         TILES[rows][vectors](t);
 }
 
-#define run_few run_few_in_c
+RDK_INLINE void run_few(const few *f, int queries) {
+    few_function *run = few_by_hand(f, queries);
+    if (run)
+        run(f);
+    else
+        run_few_in_c(f, queries);
+}
 
 /* Transposes sixteen rows of sixteen in registers: pairs, fours, eights, halves. */
 RDK_INLINE void transpose_16x16(__m512 m[16]) {

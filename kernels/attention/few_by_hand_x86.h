@@ -1,0 +1,239 @@
+/* What very few queries need, in assembly: included by by_hand_<isa>.h after by_hand_x86.h. Which shapes there are depends on
+ * how many registers there are, so the including file names them. Everything that is not simple is left to few_x86.h and
+ * tile_body.h. */
+#ifndef RDK_FEW_BY_HAND_X86_H
+#define RDK_FEW_BY_HAND_X86_H
+
+/* clang-format off */
+
+/* ---- Lines that are fetched ------------------------------------------------------------------------------------- */
+
+/* A line of each place. What comes from memory is asked for twice, once more when it is 8 KB nearer: a line that is asked for
+ * faster than memory gives them is dropped, and would be waited for. */
+#define PLACE_1_ONCE DO("prefetcht1 (%[ahead])")
+#define PLACE_2_ONCE DO("prefetcht1 (%[ahead],%[twin])") DO("add $64, %[ahead]")
+#define PLACE_1_TWICE DO("prefetcht1 (%[ahead])") DO("prefetcht1 -8192(%[ahead])")
+#define PLACE_2_TWICE DO("prefetcht1 (%[ahead],%[twin])") DO("prefetcht1 -8192(%[ahead],%[twin])") DO("add $64, %[ahead]")
+#define PLACE_1_NEVER
+#define PLACE_2_NEVER
+#define LINE_NEVER
+#define LINE_ONCE PLACE_1_ONCE PLACE_2_ONCE
+#define LINE_TWICE PLACE_1_TWICE PLACE_2_TWICE
+
+/* To the loop that fetches nothing, at 3, or once, at 4, or twice, at 7. */
+#define TO_LOOP DO("cmpq $1, %[fetches]") DO("je 4f") DO("ja 7f")
+
+/* ---- Values: weights lie by query, and steps of a follow each other ---------------------------------------------- */
+
+/* a, row r and step s. */
+#define BY_QUERY(r, s) "4*" #s "+512*" #r "(%[a])"
+
+/* Fewer rows than vectors: a is held, and b goes by. */
+#define COLUMN_OF_2(s, i, s0, s1) LOAD(B(s, i), 12) FMA(12, 13, s0) FMA(12, 14, s1)
+#define COLUMN_OF_3(s, i, s0, s1, s2) COLUMN_OF_2(s, i, s0, s1) FMA(12, 15, s2)
+#define STEP_1x8(s) SPLAT(BY_QUERY(0, s), 15) \
+    FMA_WITH(B(s, 0), 15, 0) FMA_WITH(B(s, 1), 15, 1) FMA_WITH(B(s, 2), 15, 2) \
+    FMA_WITH(B(s, 3), 15, 3) FMA_WITH(B(s, 4), 15, 4) FMA_WITH(B(s, 5), 15, 5) \
+    FMA_WITH(B(s, 6), 15, 6) FMA_WITH(B(s, 7), 15, 7)
+#define STEP_2x4(s) SPLAT(BY_QUERY(0, s), 13) SPLAT(BY_QUERY(1, s), 14) \
+    COLUMN_OF_2(s, 0, 0, 4) COLUMN_OF_2(s, 1, 1, 5) COLUMN_OF_2(s, 2, 2, 6) COLUMN_OF_2(s, 3, 3, 7)
+#define STEP_3x4(s) SPLAT(BY_QUERY(0, s), 13) SPLAT(BY_QUERY(1, s), 14) SPLAT(BY_QUERY(2, s), 15) \
+    COLUMN_OF_3(s, 0, 0, 4, 8) COLUMN_OF_3(s, 1, 1, 5, 9) COLUMN_OF_3(s, 2, 2, 6, 10) COLUMN_OF_3(s, 3, 3, 7, 11)
+
+/* Sums begin at +0, as what lies at c, or as that times the factors of its rows; and are put there. */
+#define ROW_4(DO_IT, r, s0, s1, s2, s3) DO_IT(s0, r, 0) DO_IT(s1, r, 1) DO_IT(s2, r, 2) DO_IT(s3, r, 3)
+#define EACH_1x8(DO_IT) ROW_4(DO_IT, 0, 0, 1, 2, 3) DO_IT(4, 0, 4) DO_IT(5, 0, 5) DO_IT(6, 0, 6) DO_IT(7, 0, 7)
+#define EACH_2x4(DO_IT) ROW_4(DO_IT, 0, 0, 1, 2, 3) ROW_4(DO_IT, 1, 4, 5, 6, 7)
+#define EACH_3x4(DO_IT) EACH_2x4(DO_IT) ROW_4(DO_IT, 2, 8, 9, 10, 11)
+#define SHRINK_ROW(sum, r, i) FACTOR(r) TIMES_FACTOR(sum, r, i)
+#define FROM_NOTHING(shape) ZEROS
+#define GOING_ON(shape) EACH_##shape(LOAD_ROW)
+#define SHRUNK(shape) DO("mov %[shrink], %[n]") EACH_##shape(SHRINK_ROW)
+
+#define STEPS_BESIDE(shape, F) \
+    BESIDE_EVEN_##shape(F) STEP_##shape(0) BESIDE_ODD_##shape(F) STEP_##shape(1) \
+    BESIDE_EVEN_##shape(F) STEP_##shape(2) BESIDE_ODD_##shape(F) STEP_##shape(3)
+#define ON_BY_4 DO("add $16, %[a]") DO("lea (%[b],%[b_step],4), %[b]")
+#define FEW_VALUES(shape, vectors, BEGIN) \
+    __asm__ volatile("6:\n\t" BEGIN(shape) \
+        DO("mov %[ones], %[n]") DO("test %[n], %[n]") DO("jz 2f") \
+        LOOP("1", STEP_##shape(0) DO("add $4, %[a]") DO("add %[b_step], %[b]")) "2:\n\t" \
+        DO("mov %[fours], %[n]") DO("test %[n], %[n]") DO("jz 5f") TO_LOOP \
+        LOOP("3", STEP_##shape(0) STEP_##shape(1) STEP_##shape(2) STEP_##shape(3) ON_BY_4) DO("jmp 5f") \
+        LOOP("4", STEPS_BESIDE(shape, ONCE) ON_BY_4) DO("jmp 5f") \
+        LOOP("7", STEPS_BESIDE(shape, TWICE) ON_BY_4) "5:\n\t" \
+        EACH_##shape(PUT_ROW) \
+        DO("sub %[a_all], %[a]") DO("sub %[b_all], %[b]") DO("add $" BYTES "*" #vectors ", %[b]") \
+        DO("add $" BYTES "*" #vectors ", %[c]") DO("decq %[across]") DO("jnz 6b") \
+        : [a] "+r"(a), [b] "+r"(b), [c] "+r"(c), [ahead] "+r"(ahead), [n] "=&r"(n), [across] "+m"(across) \
+        : [b_step] "r"(b_step), [b_step3] "r"(3 * b_step), [c_row] "r"(c_row), [c_row3] "r"(3 * c_row), \
+          [twin] "r"(t->fetch->twin), [fetches] "m"(fetches), [ones] "m"(ones), [fours] "m"(fours), \
+          [a_all] "m"(a_all), [b_all] "m"(b_all), [shrink] "m"(t->shrink) \
+        : CLOBBERS)
+
+#define VALUES_BY_QUERY(shape, vectors) \
+    static void tile_by_query_##shape(const tile *t) { \
+        const int64_t b_step = t->b_step, c_row = t->c_row * 4, a_all = t->steps * 4, b_all = t->steps * b_step; \
+        const int64_t ones = t->steps % 4, fours = t->steps / 4, fetches = times_to_fetch(t->fetch); \
+        const char *a = t->a, *b = t->b, *ahead = t->fetch->p; \
+        char *c = (char *)t->c; \
+        int64_t n, across = t->across; \
+        if (!t->shrink) \
+            FEW_VALUES(shape, vectors, FROM_NOTHING); \
+        else if (t->shrink == TILE_AS_IT_IS) \
+            FEW_VALUES(shape, vectors, GOING_ON); \
+        else \
+            FEW_VALUES(shape, vectors, SHRUNK); \
+        stream_fetched(t->fetch, ahead); \
+    }
+
+/* ---- Scores: keys are the lanes of a vector, as in few_x86.h ---------------------------------------------------- */
+
+/* Four elements of one key, and of another in the upper half: the first four of eight, and the others. */
+#define HALVES_0(keys, one, another, x) \
+    DO("vbroadcastf128 " FROM_##another(keys, far) ", %%ymm" #x) \
+    DO("vblendps $0x0f, " FROM_##one(keys, far) ", %%ymm" #x ", %%ymm" #x)
+#define HALVES_1(keys, one, another, x) \
+    DO("vbroadcastf128 16" FROM_##one(keys, far) ", %%ymm" #x) \
+    DO("vblendps $0xf0, " FROM_##another(keys, far) ", %%ymm" #x ", %%ymm" #x)
+#define ONES_LOW(x, y, to) DO("vunpcklps %%ymm" #y ", %%ymm" #x ", %%ymm" #to)
+#define ONES_HIGH(x, y, to) DO("vunpckhps %%ymm" #y ", %%ymm" #x ", %%ymm" #to)
+#define PAIRS_LOW(x, y, to) DO("vunpcklpd %%ymm" #y ", %%ymm" #x ", %%ymm" #to)
+#define PAIRS_HIGH(x, y, to) DO("vunpckhpd %%ymm" #y ", %%ymm" #x ", %%ymm" #to)
+
+/* What the keys in registers k and l have there, times that of query r, spread over a vector. */
+#define TIMES(spread, at, r, x, k, l, s0, s1) \
+    DO(spread " " at "+16*" #r "(%[q]), %%ymm" #x) FMA(k, x, s0) FMA(l, x, s1)
+
+/* The same for one to four queries: s0 ... s3 are their sums with k, t0 ... t3 those with l. */
+#define TIMES_1(spread, at, k, l, s0, t0) TIMES(spread, at, 0, 8, k, l, s0, t0)
+#define TIMES_2(spread, at, k, l, s0, t0, s1, t1) TIMES_1(spread, at, k, l, s0, t0) TIMES(spread, at, 1, 9, k, l, s1, t1)
+#define TIMES_3(spread, at, k, l, s0, t0, s1, t1, s2, t2) \
+    TIMES_2(spread, at, k, l, s0, t0, s1, t1) TIMES(spread, at, 2, 8, k, l, s2, t2)
+#define TIMES_4(spread, at, k, l, s0, t0, s1, t1, s2, t2, s3, t3) \
+    TIMES_3(spread, at, k, l, s0, t0, s1, t1, s2, t2) TIMES(spread, at, 3, 9, k, l, s3, t3)
+
+/* Two chains: four keys x two elements are a vector. Eight keys: elements 0 and 1 in registers 12 and 14, 2 and 3 in 13 and 15.
+ * Lines are fetched as many as are read, two before each turn. */
+#define EIGHT_KEYS_of_2(queries, quad, F, keys, ...) \
+    LINE_##F HALVES_##quad(keys, 0, 2, 8) HALVES_##quad(keys, 1, 3, 9) PAIRS_LOW(8, 9, 12) PAIRS_HIGH(8, 9, 13) \
+    HALVES_##quad(keys, 4, 6, 10) HALVES_##quad(keys, 5, 7, 11) PAIRS_LOW(10, 11, 14) PAIRS_HIGH(10, 11, 15) \
+    TIMES_##queries("vbroadcastsd", "64*" #quad, 12, 14, __VA_ARGS__) \
+    TIMES_##queries("vbroadcastsd", "64*" #quad "+8", 13, 15, __VA_ARGS__)
+#define QUAD_1_of_2(quad, F) EIGHT_KEYS_of_2(1, quad, F, a, 0, 1) EIGHT_KEYS_of_2(1, quad, F, b, 2, 3)
+#define QUAD_2_of_2(quad, F) EIGHT_KEYS_of_2(2, quad, F, a, 0, 1, 4, 5) EIGHT_KEYS_of_2(2, quad, F, b, 2, 3, 6, 7)
+
+/* One chain: eight keys x one element. Sixteen keys, elements 0 and 1 first; what 2 and 3 are made of is set aside for the first
+ * eight keys, and stays in registers 12 and 13 for the others. */
+#define SIXTEEN_KEYS_of_1(queries, quad, F, low, high, ...) \
+    LINE_##F HALVES_##quad(low, 0, 4, 8) HALVES_##quad(low, 1, 5, 9) HALVES_##quad(low, 2, 6, 10) HALVES_##quad(low, 3, 7, 11) \
+    ONES_LOW(8, 9, 12) ONES_HIGH(8, 9, 8) ONES_LOW(10, 11, 13) ONES_HIGH(10, 11, 9) \
+    STORE("%[aside]", 8) STORE("32+%[aside]", 9) PAIRS_LOW(12, 13, 10) PAIRS_HIGH(12, 13, 11) \
+    LINE_##F HALVES_##quad(high, 0, 4, 12) HALVES_##quad(high, 1, 5, 13) HALVES_##quad(high, 2, 6, 14) HALVES_##quad(high, 3, 7, 15) \
+    ONES_LOW(12, 13, 8) ONES_HIGH(12, 13, 12) ONES_LOW(14, 15, 9) ONES_HIGH(14, 15, 13) \
+    PAIRS_LOW(8, 9, 14) PAIRS_HIGH(8, 9, 15) \
+    TIMES_##queries("vbroadcastss", "64*" #quad, 10, 14, __VA_ARGS__) \
+    TIMES_##queries("vbroadcastss", "64*" #quad "+4", 11, 15, __VA_ARGS__) \
+    PAIRS_LOW(12, 13, 14) PAIRS_HIGH(12, 13, 15) LOAD("%[aside]", 12) LOAD("32+%[aside]", 13) \
+    PAIRS_LOW(12, 13, 10) PAIRS_HIGH(12, 13, 11) \
+    TIMES_##queries("vbroadcastss", "64*" #quad "+8", 10, 14, __VA_ARGS__) \
+    TIMES_##queries("vbroadcastss", "64*" #quad "+12", 11, 15, __VA_ARGS__)
+#define QUAD_1_of_1(quad, F) SIXTEEN_KEYS_of_1(1, quad, F, a, b, 0, 1) SIXTEEN_KEYS_of_1(1, quad, F, a16, b16, 2, 3)
+#define QUAD_2_of_1(quad, F) SIXTEEN_KEYS_of_1(2, quad, F, a, b, 0, 1, 4, 5) SIXTEEN_KEYS_of_1(2, quad, F, a16, b16, 2, 3, 6, 7)
+#define QUAD_3_of_1(quad, F) SIXTEEN_KEYS_of_1(3, quad, F, a, b, 0, 1, 2, 3, 4, 5)
+#define QUAD_4_of_1(quad, F) SIXTEEN_KEYS_of_1(4, quad, F, a, b, 0, 1, 2, 3, 4, 5, 6, 7)
+
+/* What is put where, for each query 512 bytes on: vector s of eight keys; the same of two chains, the even ones, then the odd ones, or joined to what the
+ * pieces before have put. Keys 2, 3 and 4, 5 change places on the way. */
+#define SWAP(from, to) DO("vpermpd $0xd8, " from ", %%ymm" #to)
+#define EVEN(x, y, to) DO("vshufps $0x88, %%ymm" #y ", %%ymm" #x ", %%ymm" #to)
+#define ODD(x, y, to) DO("vshufps $0xdd, %%ymm" #y ", %%ymm" #x ", %%ymm" #to)
+#define PLUS(x, to) DO("vaddps %%ymm" #x ", %%ymm" #to ", %%ymm" #to)
+#define PUT_ONE(at, s) STORE(at "(%[c])", s)
+#define PUT_TWO(at, s0, s1) EVEN(s0, s1, 8) ODD(s0, s1, 9) PLUS(9, 8) SWAP("%%ymm8", 8) STORE(at "(%[c])", 8)
+#define JOIN_TWO(at, s0, s1) \
+    SWAP(at "(%[c])", 10) EVEN(s0, s1, 8) ODD(s0, s1, 9) PLUS(8, 10) PLUS(9, 10) SWAP("%%ymm10", 10) STORE(at "(%[c])", 10)
+#define EACH_1_of_1(E) E("0", 0) E("32", 1) E("64", 2) E("96", 3)
+#define EACH_2_of_1(E) EACH_1_of_1(E) E("512", 4) E("512+32", 5) E("512+64", 6) E("512+96", 7)
+#define EACH_3_of_1(E) E("0", 0) E("32", 1) E("512", 2) E("512+32", 3) E("1024", 4) E("1024+32", 5)
+#define EACH_4_of_1(E) EACH_3_of_1(E) E("1536", 6) E("1536+32", 7)
+#define EACH_1_of_2(E) E("0", 0, 1) E("32", 2, 3)
+#define EACH_2_of_2(E) EACH_1_of_2(E) E("512", 4, 5) E("512+32", 6, 7)
+
+/* A piece of all scores, eight elements at a time; for so many keys, so many times. Keys 0, 8, 16 and 24 stand at a, b, a16
+ * and b16. */
+#define TWO_ON(by) DO("add " by ", %[a]") DO("add " by ", %[b]")
+#define FOUR_ON(by) TWO_ON(by) DO("add " by ", %[a16]") DO("add " by ", %[b16]")
+#define FEW_PIECE(what, keys, ON, E) \
+    __asm__ volatile("6:\n\t" CLEAR_##what DO("mov %[eights], %[n]") TO_LOOP \
+        LOOP("3", QUAD_##what(0, NEVER) QUAD_##what(1, NEVER) ON("$32") DO("add $128, %[q]")) DO("jmp 5f") \
+        LOOP("4", QUAD_##what(0, ONCE) QUAD_##what(1, ONCE) ON("$32") DO("add $128, %[q]")) DO("jmp 5f") \
+        LOOP("7", QUAD_##what(0, TWICE) QUAD_##what(1, TWICE) ON("$32") DO("add $128, %[q]")) "5:\n\t" \
+        EACH_##what(E) ON("%[keys_on]") DO("sub %[q_all], %[q]") DO("add $4*" #keys ", %[c]") DO("decq %[times]") DO("jnz 6b") \
+        : [a] "+r"(a), [b] "+r"(b), [a16] "+r"(a16), [b16] "+r"(b16), [q] "+r"(q), [c] "+r"(c), [ahead] "+r"(ahead), \
+          [n] "=&r"(n), [times] "+m"(times), [aside] "=m"(aside) \
+        : [far] "r"(far), [far3] "r"(3 * far), [far5] "r"(5 * far), [far7] "r"(7 * far), [twin] "r"(f->fetch->twin), \
+          [eights] "m"(eights), [fetches] "m"(fetches), [keys_on] "m"(keys_on), [q_all] "m"(q_all) \
+        : CLOBBERS)
+
+#define FEW_SCORES(what, keys, ON, PUT_IT, JOIN_IT) \
+    static void few_by_hand_##what(const few *f) { \
+        const int64_t far = f->key_step; \
+        __m256 aside[2]; \
+        int64_t end; \
+        for (int64_t first = 0; first < f->d; first = end) { \
+            end = rdk_piece_end(first, f->d); \
+            const int64_t bytes = (end - first) * 4, eights = bytes / 32, keys_on = keys * far - bytes, q_all = bytes * FEW; \
+            const int64_t fetches = times_to_fetch(f->fetch); \
+            const char *a = f->key + first * 4, *b = a + 8 * far, *a16 = a + 16 * far, *b16 = a + 24 * far; \
+            const char *ahead = f->fetch->p; \
+            const float *q = f->quads + first * FEW; \
+            float *c = f->c; \
+            int64_t n, times = f->times; \
+            if (first == 0) \
+                FEW_PIECE(what, keys, ON, PUT_IT); \
+            JOIN_IT(what, keys, ON) \
+            stream_fetched(f->fetch, ahead); \
+        } \
+    }
+#define JOINED(what, keys, ON) else FEW_PIECE(what, keys, ON, JOIN_TWO);
+#define NEVER_JOINED(what, keys, ON)
+
+/* Those that are alike with sixteen registers and with more. */
+#define CLEAR_1_of_1 ZEROS_8
+#define CLEAR_2_of_1 ZEROS_8
+#define CLEAR_3_of_1 ZEROS_8
+#define CLEAR_4_of_1 ZEROS_8
+#define CLEAR_1_of_2 ZEROS_8
+#define CLEAR_2_of_2 ZEROS_8
+#define FEW_SCORES_IN_COMMON \
+    FEW_SCORES(1_of_1, 32, FOUR_ON, PUT_ONE, NEVER_JOINED) \
+    FEW_SCORES(2_of_1, 32, FOUR_ON, PUT_ONE, NEVER_JOINED) \
+    FEW_SCORES(3_of_1, 16, TWO_ON, PUT_ONE, NEVER_JOINED) \
+    FEW_SCORES(4_of_1, 16, TWO_ON, PUT_ONE, NEVER_JOINED) \
+    FEW_SCORES(1_of_2, 16, TWO_ON, PUT_TWO, JOINED) \
+    FEW_SCORES(2_of_2, 16, TWO_ON, PUT_TWO, JOINED)
+/* clang-format on */
+
+/* ---- Which there are ------------------------------------------------------------------------------------------- */
+
+#define FEW_BY_HAND_TABLE                                                                          \
+    static few_function *const FEW_BY_HAND[][FEW + 1] = {                                          \
+        {NULL, few_by_hand_1_of_1, few_by_hand_2_of_1, few_by_hand_3_of_1, few_by_hand_4_of_1},    \
+        {NULL, few_by_hand_1_of_2, few_by_hand_2_of_2, few_by_hand_3_of_2, few_by_hand_4_of_2},    \
+    };
+
+RDK_INLINE bool fetches_in_a_row(const stream *s) {
+    return s->left <= 0 || s->gap == 0;
+}
+
+/* The function for the scores of very few queries, or NULL. */
+RDK_INLINE few_function *simple_few(few_function *const are[][FEW + 1], const few *f, int queries) {
+    return f->d % 8 == 0 && fetches_in_a_row(f->fetch) ? are[f->chains - 1][queries] : NULL;
+}
+
+/* Whether a tile is one of values whose weights lie by query. */
+RDK_INLINE bool is_by_query(const tile *t, int vectors) {
+    return t->a_row == RDK_BLOCK * 4 && t->a_step == 4 && t->b_across == vectors * TILE_LANES * 4;
+}
+#endif
