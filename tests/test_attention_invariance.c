@@ -468,6 +468,45 @@ TEST keys_cut_off_in_front(const path *p) {
     PASS();
 }
 
+/* Keys and values that are more than a cache holds are fetched otherwise. Here all batches have the same ones. */
+TEST beyond_the_caches(const path *p) {
+    enum { KEYS = 333, MAX_GROUP = 5, MAX_SIZE = 128, BYTES = 1 << 25 };
+    static const int64_t SIZES[] = {64, 128};
+    static float k[KEYS * MAX_SIZE], v[KEYS * MAX_SIZE], q[MAX_GROUP * MAX_SIZE];
+    rng r = {6};
+    for (size_t i = 0; i < COUNT(k); i++) {
+        k[i] = normal(&r);
+        v[i] = normal(&r);
+    }
+    for (size_t i = 0; i < COUNT(q); i++)
+        q[i] = normal(&r);
+    for (size_t i = 0; i < COUNT(SIZES); i++)
+        for (int64_t group = 1; group <= MAX_GROUP; group++) {
+            const int64_t size = SIZES[i], row = group * size;
+            const int64_t batch = BYTES / (KEYS * 2 * size * 4) + 1;
+            float *one = floats + batch * row;
+            rdk_attention_desc d = {.size = sizeof d, .q_heads = group, .kv_heads = 1};
+            d.q_len = 1;
+            d.kv_len = KEYS;
+            d.d_qk = d.d_v = size;
+            d.q = (rdk_const_view){.data = q, .head_stride = size};
+            d.k = (rdk_const_view){.data = k, .row_stride = size};
+            d.v = (rdk_const_view){.data = v, .row_stride = size};
+            d.out = (rdk_view){.batch_stride = row, .head_stride = size};
+            d.scratch = scratch;
+            d.scratch_size = sizeof scratch;
+            d.batch = 1;
+            d.out.data = one;
+            ASSERT_EQ(RDK_OK, rdk_attention_with(&p->table, &d));
+            d.batch = batch;
+            d.out.data = floats;
+            ASSERT_EQ(RDK_OK, rdk_attention_with(&p->table, &d));
+            for (int64_t b = 0; b < batch; b++)
+                ASSERT(!memcmp(floats + b * row, one, (size_t)row * sizeof *one));
+        }
+    PASS();
+}
+
 SUITE(invariance) {
     for (int i = 0; i < path_count; i++) {
         const path *p = &paths[i];
@@ -487,6 +526,7 @@ SUITE(invariance) {
         RUN_TESTp(position_counts, p);
         RUN_TESTp(whatever_is_asked_for, p);
         RUN_TESTp(keys_cut_off_in_front, p);
+        RUN_TESTp(beyond_the_caches, p);
     }
 }
 
