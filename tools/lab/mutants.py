@@ -59,6 +59,7 @@ SPEED_FUNCTIONS = {
     "stream_of": "what is fetched ahead", "stream_fetch": "what is fetched ahead",
     "halves_of": "what is fetched ahead", "ahead_of": "what is fetched ahead",
     "after": "what is fetched ahead", "stream_fetched": "what is fetched ahead",
+    "lines_of": "what is fetched ahead", "stream_follow": "what is fetched ahead",
     "stream_of_both": "what is fetched ahead", "look_ahead": "what is fetched ahead",
     "has_more_keys": "what is fetched ahead", "has_more_values": "what is fetched ahead", "keys_from": "what is fetched ahead",
     "values_from": "what is fetched ahead",
@@ -69,7 +70,7 @@ SPEED_FUNCTIONS = {
 }
 SPEED_LINES = re.compile(
     r"__builtin_prefetch|stream_fetch|\bfetch|\bf\.left|next_k|next_v|is_last = kv_head|->later|later_bias|r\.later|short_rows|FETCH_BYTES"
-    r"|WORTH_PACKING|FAR_APART|far_apart|GROUP_COLUMNS|FEW_LINES|RDK_ALIGN =|RDK_STATE_FLOATS =|__asm__|_Pragma"
+    r"|WORTH_PACKING|TILE_PACKS|SUMS_BESIDE =|>= TILE_KEYS_OF\[0\]|FAR_APART|far_apart|GROUP_COLUMNS|FEW_LINES|RDK_ALIGN =|RDK_STATE_FLOATS =|__asm__|_Pragma"
     r"|FEW_PANEL|next\.together|w\.twins =|int times = s\.at_once|by_chain = u->count"
     r"|TILE_HOLD\([45]\)"  # no tile is five rows and five vectors large
     r"|lane < g->ends\[i\]( && !isnan|\)$)"  # more looked at: more goes to the reference, which gives the same bits
