@@ -14,6 +14,7 @@ TILE = "kernels/attention/tile_body.h"
 TILE_AVX2 = "kernels/attention/tile_avx2.h"
 BY_HAND = "kernels/attention/by_hand_avx2.h"
 BY_HAND_X86 = "kernels/attention/by_hand_x86.h"
+FEW_BY_HAND = "kernels/attention/few_by_hand_x86.h"
 TILE_NEON = "kernels/attention/tile_neon.h"
 FEW_X86 = "kernels/attention/few_x86.h"
 FEW_NEON = "kernels/attention/few_neon.h"
@@ -124,16 +125,16 @@ ATTENTION = [
         (FEW_NEON, "        few_join(scores, &even);\n        few_join(scores, &odd);",
                    "        few_join(scores, &odd);\n        few_join(scores, &even);")]),
     ("few_keys_swapped_by_hand", "vector", [ # NEON, which has nothing by hand, gets another wrong key
-        (BY_HAND, "HALVES_##quad(keys, 5, 7, 11)", "HALVES_##quad(keys, 7, 5, 11)"),
+        (FEW_BY_HAND, "HALVES_##quad(keys, 5, 7, 11)", "HALVES_##quad(keys, 7, 5, 11)"),
         (FEW_NEON, "few_join(scores + 8 * FEW, &high);", "few_join(scores + 8 * FEW, &low);")]),
     ("few_pieces_joined_in_another_order_by_hand", "vector", [
-        (BY_HAND, "PLUS(8, 10) PLUS(9, 10)", "PLUS(9, 10) PLUS(8, 10)"),
+        (FEW_BY_HAND, "PLUS(8, 10) PLUS(9, 10)", "PLUS(9, 10) PLUS(8, 10)"),
         (FEW_NEON, "few_ones(&odd, f, key, c + 1, 2, end);", "few_ones(&even, f, key, c + 1, 2, end);")]),
     ("few_elements_set_aside_swapped_by_hand", "vector", [
-        (BY_HAND, 'LOAD("%[aside]", 12) LOAD("32+%[aside]", 13)', 'LOAD("32+%[aside]", 12) LOAD("%[aside]", 13)'),
+        (FEW_BY_HAND, 'LOAD("%[aside]", 12) LOAD("32+%[aside]", 13)', 'LOAD("32+%[aside]", 12) LOAD("%[aside]", 13)'),
         (FEW_NEON, "few_ones(&high, f, above, whole, 1, f->d);", "few_ones(&high, f, key, whole, 1, f->d);")]),
     ("few_groups_of_keys_all_alike", "vector", [
-        (BY_HAND, "keys_on = keys * far - bytes", "keys_on = -bytes"),
+        (FEW_BY_HAND, "keys_on = keys * far - bytes", "keys_on = -bytes"),
         (TILE_H, "one.key += keys * one.key_step", "one.key += 0")]),
     ("edge_tile_one_row_short", "vector", [
         (WALK, "run_tile(t, keys, vectors);", "run_tile(t, times == 1 && keys > 1 ? keys - 1 : keys, vectors);")]),
@@ -225,10 +226,10 @@ ATTENTION = [
     ("few_scores_over_weights_still_needed", "vector", [
         (WALK, "now->g.scores += (now - works) * QUANTUM * RDK_BLOCK;", ";")]),
     ("few_sums_begin_anew_with_each_panel", "vector", [ # NEON, which has no tiles by hand, gets another wrong shape
-        (BY_HAND, "#define GOING_ON(shape) EACH_##shape(LOAD_ROW)", "#define GOING_ON(shape) ZEROS"),
+        (FEW_BY_HAND, "#define GOING_ON(shape) EACH_##shape(LOAD_ROW)", "#define GOING_ON(shape) ZEROS"),
         (TILE_NEON, "[3] = {[2] = tile_3x2", "[3] = {[2] = tile_2x2")]),
     ("few_columns_swapped", "vector", [
-        (BY_HAND, "ROW_4(DO_IT, 1, 4, 5, 6, 7)", "ROW_4(DO_IT, 1, 4, 5, 7, 6)"),
+        (FEW_BY_HAND, "ROW_4(DO_IT, 1, 4, 5, 6, 7)", "ROW_4(DO_IT, 1, 4, 5, 7, 6)"),
         (TILE_NEON, "[2] = {[2] = tile_2x2", "[2] = {[2] = tile_1x2")]),
     ("values_of_the_first_head", "vector", [
         (WALK, "u->v = rdk_const_view_row(&w->d->v, batch, kv_head, 0);",

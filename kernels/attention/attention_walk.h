@@ -16,8 +16,8 @@
  * very few queries, which would not fill a vector, lie by query.
  *
  * Values, too, are read where they lie, unless they lie so far apart that a cache holds few of them, or there
- * are many groups: then those of the block are first brought together in strips. Keys and values of the next
- * block are fetched meanwhile.
+ * are many groups: then those of the block are first brought together in strips, if tiles read more than L2 gives in
+ * time. Keys and values of the next block are fetched meanwhile.
  *
  * Very few queries wait for keys and values more than for sums: they read both at once, the keys of a block beside the
  * values of the block before. */
@@ -905,7 +905,7 @@ static ahead rows_ahead(const walk *w, const unit *u, const block *b, const grou
 static void attend(const walk *w, const unit *u, block b, ahead next) {
     int groups = groups_of(u);
     bool far_apart = w->d->v.row_stride * 4 >= FAR_APART;
-    bool packs = groups > (far_apart ? 2 : WORTH_PACKING), packed = false;
+    bool packs = TILE_PACKS && groups > (far_apart ? 2 : WORTH_PACKING), packed = false;
     for (int i = 0; i < groups; i++) {
         group g;
         find_group(w, u, i, groups, &g);

@@ -182,22 +182,22 @@
 #define SCORES_OF_PIECES(name, shape, rows, vectors) \
     static void name(const tile *t) { \
         const int64_t far = t->a_row, b_step = t->b_step, c_row = t->c_row * 4; \
+        const char *ahead = t->fetch->p; \
+        lines_ahead next = lines_of(t->fetch); \
         for (int64_t i = 0; i < t->times; i++) { \
             chain k = first_chain(t->steps, t->chains); \
             do { \
                 const int64_t ones = k.steps & 3, fours = (k.steps >> 2) - 1; \
                 const char *a = t->a + i * rows * far + k.first * 4, *b = chain_in_b(t, &k); \
-                const char *ahead = t->fetch->p; \
-                lines_ahead next = lines_of(t->fetch); \
                 float *c = t->c + i * rows * t->c_row; \
                 int64_t n, a8; \
                 if (k.first == 0) \
                     SCORES_OF_A_CHAIN(shape, vectors, KEYS_AHEAD_##shape, PUT); \
                 else \
                     SCORES_OF_A_CHAIN(shape, vectors, , JOIN); \
-                stream_follow(t->fetch, ahead, &next); \
             } while (next_chain(&k, t->steps, t->chains)); \
         } \
+        stream_follow(t->fetch, ahead, &next); \
     }
 
 #define SCORES(shape, rows, vectors) \
@@ -280,7 +280,7 @@ RDK_INLINE tile_function *simple_tile(const tiles_by_hand *are, const tile *t) {
         return NULL;
     if (t->a_row == 4 && t->chains == 1)
         return are->values;
-    if (t->a_step != 4 * t->chains || t->shrink)
+    if (t->a_step != 4 * t->chains || t->shrink || t->across != 1)
         return NULL;
     return t->chains == 1      ? are->scores_of_1
            : t->by_chain       ? are->scores_by_chain

@@ -59,18 +59,22 @@ SPEED_FUNCTIONS = {
     "stream_of": "what is fetched ahead", "stream_fetch": "what is fetched ahead",
     "halves_of": "what is fetched ahead", "ahead_of": "what is fetched ahead",
     "after": "what is fetched ahead", "stream_fetched": "what is fetched ahead",
+    "lines_of": "what is fetched ahead", "stream_follow": "what is fetched ahead",
     "stream_of_both": "what is fetched ahead", "look_ahead": "what is fetched ahead",
-    "has_more_keys": "what is fetched ahead", "has_more_values": "what is fetched ahead", "keys_from": "what is fetched ahead",
+    "rows_on": "what is fetched ahead", "times_to_fetch": "what is fetched ahead", "keys_from": "what is fetched ahead",
     "values_from": "what is fetched ahead",
     "by_hand": "which of two tiles that give the same bits",
     "simple_tile": "which of two tiles that give the same bits",
     "run_beside": "which of two tiles that give the same bits",
     "few_by_hand": "which of two functions that give the same bits",
+    "simple_few": "which of two functions that give the same bits",
+    "fetches_in_a_row": "which of two functions that give the same bits",
+    "is_by_query": "which of two tiles that give the same bits",
 }
 SPEED_LINES = re.compile(
     r"__builtin_prefetch|stream_fetch|\bfetch|\bf\.left|next_k|next_v|is_last = kv_head|->later|later_bias|r\.later|short_rows|FETCH_BYTES"
-    r"|WORTH_PACKING|FAR_APART|far_apart|GROUP_COLUMNS|FEW_LINES|RDK_ALIGN =|RDK_STATE_FLOATS =|__asm__|_Pragma"
-    r"|FEW_PANEL|next\.together|w\.twins =|int times = s\.at_once|by_chain = u->count"
+    r"|WORTH_PACKING|TILE_PACKS|SUMS_BESIDE =|>= TILE_KEYS_OF\[0\]|FAR_APART|far_apart|GROUP_COLUMNS|FEW_LINES|RDK_ALIGN =|RDK_STATE_FLOATS =|__asm__|_Pragma"
+    r"|FEW_PANEL|LARGEST_CACHE|from_memory|next\.together|w\.twins =|int times = s\.at_once|by_chain = u->count"
     r"|TILE_HOLD\([45]\)"  # no tile is five rows and five vectors large
     r"|lane < g->ends\[i\]( && !isnan|\)$)"  # more looked at: more goes to the reference, which gives the same bits
     r"|for \(int first; lane < end;"  # the last keys once more
