@@ -29,7 +29,7 @@
 enum {
     MAX_UNITS = 32,
     WORTH_PACKING = 10,      /* groups, from where on strips in L1 make up for packing them */
-    LARGEST_CACHE = 1 << 25, /* bytes of keys and values that a call may find in a cache */
+    LARGEST_CACHE = 1 << 24, /* bytes of keys and values that a call may well find in a cache */
     FAR_APART = 2048,        /* bytes between values, from where on the caches' sets hold too few */
     QUANTUM = TILE_LANES > 8 ? TILE_LANES : 8, /* where groups begin, in rows */
     SUMS_BESIDE = F32X16_IN_FLIGHT > 2,        /* there are registers for sums beside the weights */
@@ -42,7 +42,7 @@ typedef struct walk {
     int64_t width;    /* floats of a row's sums */
     int64_t chains;   /* of a score */
     bool twins;       /* rows of keys and of values are alike */
-    bool from_memory; /* keys and values are more than a cache holds */
+    bool from_memory; /* keys and values are more than a cache may be expected to hold */
     int64_t max_rows;
     float *q;      /* group by group, [d_qk][width of the group] */
     float *o;      /* sums of the open chunk, row by row */
@@ -248,6 +248,7 @@ static void score_rows(const walk *w, const unit *u, const block *b, const group
     t.chains = w->chains;
     t.shrink = NULL;
     t.fetch = next;
+    t.often = false;
     t.across = 1;
     t.b_across = 0;
     int whole = (end - lane) / at_once, rest = (end - lane) % at_once, half = 0;
@@ -591,6 +592,7 @@ RDK_INLINE void begin_values(const walk *w, const group *g, const strips *v, til
     t->times = 1;
     t->chains = 1;
     t->fetch = v->next;
+    t->often = w->from_memory;
 }
 
 /* Whether tiles of so many rows are as wide as a strip. */
@@ -1084,6 +1086,7 @@ RDK_INLINE void begin_few(const walk *w, const group *g, few *f) {
     f->quads = quads_of(w, g);
     f->d = w->d->d_qk;
     f->chains = w->chains;
+    f->often = w->from_memory;
 }
 
 /* The scores of very few queries, by query: lanes `lane` ... end - 1, `times` times `keys` of them where there are so many,
@@ -1170,9 +1173,7 @@ static void look_ahead(const walk *w, const beside *s, ahead *next) {
     } else {
         next->by_scores = halves_of(keys.at, w->d->d_qk, w->d->k.row_stride, keys.count);
         next->by_values = halves_of(values.at, w->d->d_v, w->d->v.row_stride, values.count);
-        next->by_values.twice = w->from_memory;
     }
-    next->by_scores.twice = w->from_memory;
 }
 
 /* The scores of `now` beside the values of `before`; either may be NULL. `after` are the first keys of what comes then. */

@@ -20,6 +20,7 @@
         "xmm11", "xmm12", "xmm13", "xmm14", "xmm15", "xmm16", "xmm17", "xmm18", "xmm19", "xmm20",  \
         "xmm21", "xmm22", "xmm23", "xmm24", "xmm25", "xmm26", "xmm27", "xmm28", "xmm29", "xmm30",  \
         "xmm31"
+#define AGAIN(place) ASK("-8192", place) ASK("-16384", place) ASK("-24576", place)
 #define A_BEGIN DO("lea (%[a],%[a_far],8), %[a8]")
 #define A_ON(by) DO("add " by ", %[a]") DO("add " by ", %[a8]")
 

@@ -8,19 +8,23 @@
 
 /* ---- Lines that are fetched ------------------------------------------------------------------------------------- */
 
-/* A line of each place. What comes from memory is asked for twice, once more when it is 8 KB nearer: a line that is asked for
- * faster than memory gives them is dropped, and would be waited for. */
-#define PLACE_1_ONCE DO("prefetcht1 (%[ahead])")
-#define PLACE_2_ONCE DO("prefetcht1 (%[ahead],%[twin])") DO("add $64, %[ahead]")
-#define PLACE_1_TWICE DO("prefetcht1 (%[ahead])") DO("prefetcht1 -8192(%[ahead])")
-#define PLACE_2_TWICE DO("prefetcht1 (%[ahead],%[twin])") DO("prefetcht1 -8192(%[ahead],%[twin])") DO("add $64, %[ahead]")
+/* A line of each place. What comes from memory is asked for several times, AGAIN(place) when it is nearer: lines that are asked
+ * for faster than memory gives them are dropped, and would be waited for. */
+#define PLACE_1 "(%[ahead])"
+#define PLACE_2 "(%[ahead],%[twin])"
+#define ASK(bytes, place) DO("prefetcht1 " bytes place)
+#define ON_BY_A_LINE DO("add $64, %[ahead]")
+#define PLACE_1_ONCE ASK("", PLACE_1)
+#define PLACE_2_ONCE ASK("", PLACE_2) ON_BY_A_LINE
+#define PLACE_1_OFTEN ASK("", PLACE_1) AGAIN(PLACE_1)
+#define PLACE_2_OFTEN ASK("", PLACE_2) AGAIN(PLACE_2) ON_BY_A_LINE
 #define PLACE_1_NEVER
 #define PLACE_2_NEVER
 #define LINE_NEVER
 #define LINE_ONCE PLACE_1_ONCE PLACE_2_ONCE
-#define LINE_TWICE PLACE_1_TWICE PLACE_2_TWICE
+#define LINE_OFTEN PLACE_1_OFTEN PLACE_2_OFTEN
 
-/* To the loop that fetches nothing, at 3, or once, at 4, or twice, at 7. */
+/* To the loop that fetches nothing, at 3, or once, at 4, or often, at 7. */
 #define TO_LOOP DO("cmpq $1, %[fetches]") DO("je 4f") DO("ja 7f")
 
 /* ---- Values: weights lie by query, and steps of a follow each other ---------------------------------------------- */
@@ -61,7 +65,7 @@
         DO("mov %[fours], %[n]") DO("test %[n], %[n]") DO("jz 5f") TO_LOOP \
         LOOP("3", STEP_##shape(0) STEP_##shape(1) STEP_##shape(2) STEP_##shape(3) ON_BY_4) DO("jmp 5f") \
         LOOP("4", STEPS_BESIDE(shape, ONCE) ON_BY_4) DO("jmp 5f") \
-        LOOP("7", STEPS_BESIDE(shape, TWICE) ON_BY_4) "5:\n\t" \
+        LOOP("7", STEPS_BESIDE(shape, OFTEN) ON_BY_4) "5:\n\t" \
         EACH_##shape(PUT_ROW) \
         DO("sub %[a_all], %[a]") DO("sub %[b_all], %[b]") DO("add $" BYTES "*" #vectors ", %[b]") \
         DO("add $" BYTES "*" #vectors ", %[c]") DO("decq %[across]") DO("jnz 6b") \
@@ -74,7 +78,7 @@
 #define VALUES_BY_QUERY(shape, vectors) \
     static void tile_by_query_##shape(const tile *t) { \
         const int64_t b_step = t->b_step, c_row = t->c_row * 4, a_all = t->steps * 4, b_all = t->steps * b_step; \
-        const int64_t ones = t->steps % 4, fours = t->steps / 4, fetches = times_to_fetch(t->fetch); \
+        const int64_t ones = t->steps % 4, fours = t->steps / 4, fetches = how_to_fetch(t->fetch, t->often); \
         const char *a = t->a, *b = t->b, *ahead = t->fetch->p; \
         char *c = (char *)t->c; \
         int64_t n, across = t->across; \
@@ -168,7 +172,7 @@
     __asm__ volatile("6:\n\t" CLEAR_##what DO("mov %[eights], %[n]") TO_LOOP \
         LOOP("3", QUAD_##what(0, NEVER) QUAD_##what(1, NEVER) ON("$32") DO("add $128, %[q]")) DO("jmp 5f") \
         LOOP("4", QUAD_##what(0, ONCE) QUAD_##what(1, ONCE) ON("$32") DO("add $128, %[q]")) DO("jmp 5f") \
-        LOOP("7", QUAD_##what(0, TWICE) QUAD_##what(1, TWICE) ON("$32") DO("add $128, %[q]")) "5:\n\t" \
+        LOOP("7", QUAD_##what(0, OFTEN) QUAD_##what(1, OFTEN) ON("$32") DO("add $128, %[q]")) "5:\n\t" \
         EACH_##what(E) ON("%[keys_on]") DO("sub %[q_all], %[q]") DO("add $4*" #keys ", %[c]") DO("decq %[times]") DO("jnz 6b") \
         : [a] "+r"(a), [b] "+r"(b), [a16] "+r"(a16), [b16] "+r"(b16), [q] "+r"(q), [c] "+r"(c), [ahead] "+r"(ahead), \
           [n] "=&r"(n), [times] "+m"(times), [aside] "=m"(aside) \
@@ -184,7 +188,7 @@
         for (int64_t first = 0; first < f->d; first = end) { \
             end = rdk_piece_end(first, f->d); \
             const int64_t bytes = (end - first) * 4, eights = bytes / 32, keys_on = keys * far - bytes, q_all = bytes * FEW; \
-            const int64_t fetches = times_to_fetch(f->fetch); \
+            const int64_t fetches = how_to_fetch(f->fetch, f->often); \
             const char *a = f->key + first * 4, *b = a + 8 * far, *a16 = a + 16 * far, *b16 = a + 24 * far; \
             const char *ahead = f->fetch->p; \
             const float *q = f->quads + first * FEW; \

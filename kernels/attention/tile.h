@@ -19,13 +19,12 @@ typedef struct stream {
     int64_t left;        /* lines of all rows, in each place */
     int64_t row, in_row; /* lines of a row; those left of this one */
     int64_t gap;         /* bytes from the end of a row's last line to the next row */
-    bool twice;          /* each line is worth asking for twice */
 } stream;
 
 RDK_INLINE stream stream_of(const char *p, int64_t twin, int64_t row_bytes, int64_t row_step,
                             int64_t rows) {
     int64_t lines = (row_bytes + RDK_LINE - 1) / RDK_LINE;
-    stream s = {p, twin, lines * rows, lines, lines, row_step - lines * RDK_LINE, false};
+    stream s = {p, twin, lines * rows, lines, lines, row_step - lines * RDK_LINE};
     if (rows <= 0)
         s.left = 0;
     return s;
@@ -49,8 +48,9 @@ RDK_INLINE void stream_fetch(stream *s, const int n) {
     }
 }
 
-RDK_INLINE int64_t times_to_fetch(const stream *s) {
-    return s->left <= 0 ? 0 : s->twice ? 2 : 1;
+/* Not, once or often: 0, 1, 2. */
+RDK_INLINE int64_t how_to_fetch(const stream *s, bool often) {
+    return s->left <= 0 ? 0 : often ? 2 : 1;
 }
 
 /* After lines have been fetched up to p by other means, where no gaps lie between rows. */
@@ -106,6 +106,7 @@ typedef struct tile {
     int64_t chains;      /* 1 or 2, step by step in turn; each begins at +0 and is added to c */
     const float *shrink; /* NULL: c begins at +0; else c[r] is first multiplied with shrink[r] */
     stream *fetch;       /* what to fetch meanwhile */
+    bool often;          /* each of its lines is worth asking for several times */
 } tile;
 
 /* One chain of a tile after another. */
@@ -161,6 +162,7 @@ typedef struct few {
     int64_t d, chains;
     float *c; /* [query][RDK_BLOCK keys] */
     stream *fetch;
+    bool often;
 } few;
 
 typedef void few_function(const few *f);

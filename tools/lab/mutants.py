@@ -61,7 +61,7 @@ SPEED_FUNCTIONS = {
     "after": "what is fetched ahead", "stream_fetched": "what is fetched ahead",
     "lines_of": "what is fetched ahead", "stream_follow": "what is fetched ahead",
     "stream_of_both": "what is fetched ahead", "look_ahead": "what is fetched ahead",
-    "rows_on": "what is fetched ahead", "times_to_fetch": "what is fetched ahead", "keys_from": "what is fetched ahead",
+    "rows_on": "what is fetched ahead", "how_to_fetch": "what is fetched ahead", "keys_from": "what is fetched ahead",
     "values_from": "what is fetched ahead",
     "by_hand": "which of two tiles that give the same bits",
     "simple_tile": "which of two tiles that give the same bits",
