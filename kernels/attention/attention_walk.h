@@ -1045,7 +1045,7 @@ static void write_all_weights(const walk *w, const unit *units, int count) {
 
 /* Reading keys and values takes as long as everything else. So that both are read all the time, the scores of a block
  * are computed beside the values of the one before, some keys after some values. What comes next of both is fetched
- * meanwhile, half of it beside the keys and half beside the values, into L1. */
+ * meanwhile, half of it beside the keys and half beside the values. */
 
 /* What one group does with one block. */
 typedef struct work {

@@ -93,26 +93,20 @@ FEW_SCORES(4_of_2, 8, TWO_ON, PUT_TWO, JOINED)
 /* clang-format on */
 
 static const tiles_by_hand TILES_BY_HAND[TILE_ROWS + 1][TILE_VECTORS + 1] = {
-    [4][2] = {SCORES_BY_HAND(4x2), VALUES_BY_HAND(4x2)},
+    [1][8] = {BY_QUERY_BY_HAND(1x8)},
+    [2][4] = {BY_QUERY_BY_HAND(2x4)},
+    [3][4] = {BY_QUERY_BY_HAND(3x4)},
+    [4][2] = {SCORES_BY_HAND(4x2), VALUES_BY_HAND(4x2), BY_QUERY_BY_HAND(4x2)},
     [4][3] = {SCORES_BY_HAND(4x3)},
     [5][2] = {SCORES_BY_HAND(5x2), VALUES_BY_HAND(5x2)},
     [6][2] = {SCORES_BY_HAND(6x2), VALUES_BY_HAND(6x2)},
     [8][1] = {SCORES_BY_HAND(8x1)},
 };
 
-static tile_function *const VALUES_BY_QUERY_BY_HAND[TILE_ROWS + 1][TILE_VECTORS + 1] = {
-    [1] = {[8] = tile_by_query_1x8},
-    [2] = {[4] = tile_by_query_2x4},
-    [3] = {[4] = tile_by_query_3x4},
-    [4] = {[2] = tile_by_query_4x2},
-};
 FEW_BY_HAND_TABLE
 
-/* The function for a tile, or NULL. */
 RDK_INLINE tile_function *by_hand(const tile *t, int rows, int vectors) {
-    if (is_by_query(t, vectors))
-        return fetches_in_a_row(t->fetch) ? VALUES_BY_QUERY_BY_HAND[rows][vectors] : NULL;
-    return simple_tile(&TILES_BY_HAND[rows][vectors], t);
+    return simple_tile(&TILES_BY_HAND[rows][vectors], t, vectors);
 }
 
 RDK_INLINE few_function *few_by_hand(const few *f, int queries) {

@@ -264,16 +264,25 @@
 
 typedef struct tiles_by_hand {
     tile_function *scores_of_1, *scores_of_2, *scores_by_chain, *values;
+    tile_function *values_by_query; /* of very few queries */
 } tiles_by_hand;
 
 #define SCORES_BY_HAND(shape)                                                                      \
     .scores_of_1 = tile_scores_##shape##_of_1, .scores_of_2 = tile_scores_##shape##_of_2,          \
     .scores_by_chain = tile_scores_##shape##_by_chain
 #define VALUES_BY_HAND(shape) .values = tile_values_##shape
+#define BY_QUERY_BY_HAND(shape) .values_by_query = tile_by_query_##shape
+
+RDK_INLINE bool fetches_in_a_row(const stream *s) {
+    return s->left <= 0 || s->gap == 0;
+}
 
 /* The function for a tile, or NULL. Lines are fetched where addresses ascend; the last four steps of a chain need four. */
-RDK_INLINE tile_function *simple_tile(const tiles_by_hand *are, const tile *t) {
+RDK_INLINE tile_function *simple_tile(const tiles_by_hand *are, const tile *t, int vectors) {
     const int64_t piece = 2 * RDK_CHAIN;
+    const bool by_query = t->a_row == RDK_BLOCK * 4 && t->a_step == 4;
+    if (by_query && t->b_across == vectors * TILE_LANES * 4)
+        return fetches_in_a_row(t->fetch) ? are->values_by_query : NULL;
     if (t->fetch->left > 0 && t->fetch->row * RDK_LINE + t->fetch->gap <= 0)
         return NULL;
     if (t->steps - (t->steps - 1) / piece * piece < 4 * t->chains) /* those of the last piece */

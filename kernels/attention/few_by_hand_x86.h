@@ -227,17 +227,8 @@
         {NULL, few_by_hand_1_of_2, few_by_hand_2_of_2, few_by_hand_3_of_2, few_by_hand_4_of_2},    \
     };
 
-RDK_INLINE bool fetches_in_a_row(const stream *s) {
-    return s->left <= 0 || s->gap == 0;
-}
-
 /* The function for the scores of very few queries, or NULL. */
 RDK_INLINE few_function *simple_few(few_function *const are[][FEW + 1], const few *f, int queries) {
     return f->d % 8 == 0 && fetches_in_a_row(f->fetch) ? are[f->chains - 1][queries] : NULL;
-}
-
-/* Whether a tile is one of values whose weights lie by query. */
-RDK_INLINE bool is_by_query(const tile *t, int vectors) {
-    return t->a_row == RDK_BLOCK * 4 && t->a_step == 4 && t->b_across == vectors * TILE_LANES * 4;
 }
 #endif

@@ -69,7 +69,6 @@ SPEED_FUNCTIONS = {
     "few_by_hand": "which of two functions that give the same bits",
     "simple_few": "which of two functions that give the same bits",
     "fetches_in_a_row": "which of two functions that give the same bits",
-    "is_by_query": "which of two tiles that give the same bits",
 }
 SPEED_LINES = re.compile(
     r"__builtin_prefetch|stream_fetch|\bfetch|\bf\.left|next_k|next_v|is_last = kv_head|->later|later_bias|r\.later|short_rows|FETCH_BYTES"
