@@ -245,6 +245,12 @@ ATTENTION = [
         (WALK, "note_nan(w, b, g);", ";")]),
     ("nan_of_an_unseen_value_kept", "vector", [
         (WALK, "(padded && has_nan(o, w->width))", "false")]),
+    ("cold_chunk_is_plain", "vector", [
+        (WALK, "plain &= (T[i] <= RDK_HOT) & (T[i] >= -RDK_HOT);", "")]),
+    ("closed_chunks_forgotten", "vector", [
+        (WALK, "plain &= !r->has_total & !r->chunk_is_odd", "plain &= !r->chunk_is_odd")]),
+    ("nan_of_plain_rows_kept", "vector", [
+        (WALK, "return !f32x16_has_nan(sum);", "return true;")]),
     # Memory
     ("read_past_a_key", "vector", [
         (WALK, "t.steps = w->d->d_qk;", "t.steps = w->d->d_qk + 1;")]),
@@ -259,6 +265,9 @@ ATTENTION = [
         (WALK, "f32x16_load_first(v + c * 4, (int)(w->d->d_v - c))", "f32x16_load(v + c * 4)")]),
     ("write_past_the_output", "vector", [
         (WALK, "write_products(out, o, d->d_v,", "write_products(out, o, d->d_v + 1,")]),
+    ("write_past_a_plain_row", "vector", [
+        (WALK, "rdk_view_row(&d->out, r->batch, r->head, r->query), o, d->d_v,",
+               "rdk_view_row(&d->out, r->batch, r->head, r->query), o, d->d_v + 1,")]),
     ("lse_of_another_query", "vector", [
         (WALK, "rdk_view_row(&d->lse, r->batch, r->head, r->query)",
                "rdk_view_row(&d->lse, r->batch, r->head, d->q_len - 1 - r->query)")]),

@@ -770,9 +770,9 @@ static void close_chunk(const walk *w, int64_t row, int64_t at, int64_t chunk, b
 
 /* ---- What is written -------------------------------------------------------------------------------------- */
 
-/* n products of `from` and `by`, with every NaN made the one NaN. */
-RDK_INLINE void write_products(char *to, const float *from, int64_t n, float by) {
-    f32x16 inv = f32x16_set1(by), zero = f32x16_set1(0), sum = zero;
+/* n products of `from` and `by`; returns the sum of `sum` and them, which is NaN if one is. */
+RDK_INLINE f32x16 write_as_they_are(char *to, const float *from, int64_t n, float by, f32x16 sum) {
+    f32x16 inv = f32x16_set1(by), zero = f32x16_set1(0);
     int64_t i = 0;
     for (; i + RDK_LANES <= n; i += RDK_LANES) {
         f32x16 y = f32x16_fma(f32x16_load(from + i), inv, zero);
@@ -784,9 +784,21 @@ RDK_INLINE void write_products(char *to, const float *from, int64_t n, float by)
         f32x16_store_first_as(to + i * 4, RDK_F32, y, (int)(n - i));
         sum = f32x16_add(sum, y);
     }
-    if (f32x16_has_nan(sum))
-        for (i = 0; i < n; i++)
+    return sum;
+}
+
+/* The same, with every NaN made the one NaN. */
+RDK_INLINE void write_products(char *to, const float *from, int64_t n, float by) {
+    if (f32x16_has_nan(write_as_they_are(to, from, n, by, f32x16_set1(0))))
+        for (int64_t i = 0; i < n; i++)
             rdk_store(to, RDK_F32, i, rdk_load(to, RDK_F32, i));
+}
+
+static void write_lse(const walk *w, const rdk_row *r) {
+    const rdk_attention_desc *d = w->d;
+    if (d->lse.data)
+        rdk_store(rdk_view_row(&d->lse, r->batch, r->head, r->query), RDK_F32, 0,
+                  rdk_attention_lse(r->M, r->l));
 }
 
 static void write_row(const walk *w, int64_t row) {
@@ -798,9 +810,7 @@ static void write_row(const walk *w, int64_t row) {
         write_products(out, o, d->d_v, (float)(1 / r->l));
     else
         f32x16_fill(out, RDK_F32, 0, d->d_v, r->l == 0 ? 0 : NAN);
-    if (d->lse.data)
-        rdk_store(rdk_view_row(&d->lse, r->batch, r->head, r->query), RDK_F32, 0,
-                  rdk_attention_lse(r->M, r->l));
+    write_lse(w, r);
 }
 
 /* ---- One block of keys ---------------------------------------------------------------------------------- */
@@ -809,12 +819,43 @@ static bool sees_no_more(const walk *w, const block *b, const group *g) {
     return w->rows[g->first + g->count - 1].visible <= b->base + b->hi;
 }
 
+/* Whether the open chunk, which begins at key `chunk_first`, is all that every row of a group sees, and none of it is
+ * for the reference. */
+static bool is_plain(const walk *w, const group *g, int64_t chunk_first) {
+    const float *T = w->T + 2 * g->first;
+    bool plain = w->rows[g->first].visible > chunk_first; /* the first sees the least */
+    for (int i = 0; i < g->count; i++) {
+        const rdk_row *r = &w->rows[g->first + i];
+        plain &= !r->has_total & !r->chunk_is_odd & (w->l[g->first + i] > 0);
+        plain &= (T[i] <= RDK_HOT) & (T[i] >= -RDK_HOT);
+    }
+    return plain;
+}
+
+/* Closes and writes such rows, with little to do for each. False if a NaN is among them: then it is to be done once more, as ever. */
+static bool write_plainly(const walk *w, const group *g) {
+    const rdk_attention_desc *d = w->d;
+    const float *o = w->o + g->first * w->width;
+    f32x16 sum = f32x16_set1(0);
+    for (int i = 0; i < g->count; i++, o += w->width) {
+        rdk_row *r = &w->rows[g->first + i];
+        r->M = w->M[2 * g->first + i];
+        r->l = w->l[g->first + i];
+        sum = write_as_they_are(rdk_view_row(&d->out, r->batch, r->head, r->query), o, d->d_v,
+                                (float)(1 / r->l), sum);
+        write_lse(w, r);
+    }
+    return !f32x16_has_nan(sum);
+}
+
 /* After a block: closes the chunk that ends with it, and writes the rows that see nothing more. */
 static void leave(const walk *w, const block *b, const group *g) {
     int64_t chunk_first = b->chunk * RDK_CHUNK - w->d->key_pos0; /* or before the first key */
     int64_t most = w->rows[g->first + g->count - 1].visible;
     bool is_last = sees_no_more(w, b, g);
     if (!is_last && !b->closes_chunk)
+        return;
+    if (is_last && is_plain(w, g, chunk_first) && write_plainly(w, g))
         return;
     for (int i = 0; i < g->count; i++) {
         int64_t visible = w->rows[g->first + i].visible;
