@@ -125,17 +125,22 @@ static tile_function *const TILES[TILE_ROWS + 1][TILE_VECTORS + 1] = {
 #define few_by_hand(f, queries) NULL
 #endif
 
-/* Half a vector of columns: a whole one, of which half is put where it belongs. */
+/* Half a vector of columns, row by row: few are not by hand. */
 static void run_half(const tile *t, int rows) {
-    float c[TILE_ROWS][TILE_LANES];
-    tile one = *t;
-    one.c = c[0];
-    one.c_row = TILE_LANES;
-    one.times = 1;
-    for (int64_t n = 0; n < t->times; n++, one.a += rows * t->a_row) {
-        TILES[rows][1](&one);
-        for (int r = 0; r < rows; r++)
-            memcpy(t->c + (n * rows + r) * t->c_row, c[r], TILE_HALF * sizeof(float));
+    for (int64_t n = 0; n < t->times * rows; n++) {
+        float *c = t->c + n * t->c_row;
+        chain k = first_chain(t->steps, t->chains);
+        do {
+            const char *a = t->a + n * t->a_row + k.first * (int64_t)sizeof(float);
+            const char *b = chain_in_b(t, &k);
+            __m256 sum = _mm256_setzero_ps();
+            for (int64_t s = 0; s < k.steps; s++, a += t->a_step, b += t->b_step)
+                sum = _mm256_fmadd_ps(_mm256_broadcast_ss((const float *)(const void *)a),
+                                      _mm256_loadu_ps((const float *)(const void *)b), sum);
+            if (k.first > 0)
+                sum = _mm256_add_ps(_mm256_loadu_ps(c), sum);
+            _mm256_storeu_ps(c, sum);
+        } while (next_chain(&k, t->steps, t->chains));
     }
 }
 
