@@ -1183,12 +1183,15 @@ typedef struct beside {
 
 /* What lies so many rows after the first of `now`: more of them, then those of `then`. Rows of `now` that lie nowhere count. */
 static panel rows_on(panel now, panel then, int64_t rows, int64_t step) {
-    if (rows >= now.count)
-        return (panel){then.at + (rows - now.count) * step, then.count - (rows - now.count)};
-    if (!now.at)
-        return (panel){.count = 0};
-    bool go_on = now.at + now.count * step == then.at;
-    return (panel){now.at + rows * step, now.count - rows + (go_on ? then.count : 0)};
+    if (rows < now.count) {
+        if (!now.at)
+            return (panel){.count = 0};
+        bool go_on = now.at + now.count * step == then.at;
+        return (panel){now.at + rows * step, now.count - rows + (go_on ? then.count : 0)};
+    }
+    rows -= now.count;
+    return rows < then.count ? (panel){then.at + rows * step, then.count - rows}
+                             : (panel){.count = 0};
 }
 
 /* What to fetch beside the next panels of both. From a cache: keys one panel ahead, values half a panel, so that less of them
