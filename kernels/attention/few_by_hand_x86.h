@@ -105,23 +105,26 @@
 #define PAIRS_LOW(x, y, to) DO("vunpcklpd %%ymm" #y ", %%ymm" #x ", %%ymm" #to)
 #define PAIRS_HIGH(x, y, to) DO("vunpckhpd %%ymm" #y ", %%ymm" #x ", %%ymm" #to)
 
-/* What the keys in registers k and l have there, times that of query r, spread over a vector. */
-#define TIMES(spread, at, r, x, k, l, s0, s1) \
-    DO(spread " " at "+16*" #r "(%[q]), %%ymm" #x) FMA(k, x, s0) FMA(l, x, s1)
+/* What the keys in registers k and l have there, times that of query r, spread over a vector; or times those of queries r and
+ * r + 1, both spread before the first is used. */
+#define SPREAD(spread, at, r, x) DO(spread " " at "+16*" #r "(%[q]), %%ymm" #x)
+#define TIMES(spread, at, r, k, l, s0, t0) SPREAD(spread, at, r, 8) FMA(k, 8, s0) FMA(l, 8, t0)
+#define TIMES_PAIR(spread, at, r, r1, k, l, s0, t0, s1, t1) \
+    SPREAD(spread, at, r, 8) SPREAD(spread, at, r1, 9) FMA(k, 8, s0) FMA(l, 8, t0) FMA(l, 9, t1) FMA(k, 9, s1)
 
 /* The same for one to four queries: s0 ... s3 are their sums with k, t0 ... t3 those with l. */
-#define TIMES_1(spread, at, k, l, s0, t0) TIMES(spread, at, 0, 8, k, l, s0, t0)
-#define TIMES_2(spread, at, k, l, s0, t0, s1, t1) TIMES_1(spread, at, k, l, s0, t0) TIMES(spread, at, 1, 9, k, l, s1, t1)
+#define TIMES_1(spread, at, k, l, s0, t0) TIMES(spread, at, 0, k, l, s0, t0)
+#define TIMES_2(spread, at, k, l, s0, t0, s1, t1) TIMES_PAIR(spread, at, 0, 1, k, l, s0, t0, s1, t1)
 #define TIMES_3(spread, at, k, l, s0, t0, s1, t1, s2, t2) \
-    TIMES_2(spread, at, k, l, s0, t0, s1, t1) TIMES(spread, at, 2, 8, k, l, s2, t2)
+    TIMES_2(spread, at, k, l, s0, t0, s1, t1) TIMES(spread, at, 2, k, l, s2, t2)
 #define TIMES_4(spread, at, k, l, s0, t0, s1, t1, s2, t2, s3, t3) \
-    TIMES_3(spread, at, k, l, s0, t0, s1, t1, s2, t2) TIMES(spread, at, 3, 9, k, l, s3, t3)
+    TIMES_2(spread, at, k, l, s0, t0, s1, t1) TIMES_PAIR(spread, at, 2, 3, k, l, s2, t2, s3, t3)
 
 /* Two chains: four keys x two elements are a vector. Eight keys: elements 0 and 1 in registers 12 and 14, 2 and 3 in 13 and 15.
  * Lines are fetched as many as are read, two before each turn. */
 #define EIGHT_KEYS_of_2(queries, quad, F, keys, ...) \
-    LINE_##F HALVES_##quad(keys, 0, 2, 8) HALVES_##quad(keys, 1, 3, 9) PAIRS_LOW(8, 9, 12) PAIRS_HIGH(8, 9, 13) \
-    HALVES_##quad(keys, 4, 6, 10) HALVES_##quad(keys, 5, 7, 11) PAIRS_LOW(10, 11, 14) PAIRS_HIGH(10, 11, 15) \
+    HALVES_##quad(keys, 0, 2, 8) HALVES_##quad(keys, 1, 3, 9) PAIRS_LOW(8, 9, 12) PAIRS_HIGH(8, 9, 13) PLACE_1_##F \
+    HALVES_##quad(keys, 4, 6, 10) HALVES_##quad(keys, 5, 7, 11) PAIRS_LOW(10, 11, 14) PAIRS_HIGH(10, 11, 15) PLACE_2_##F \
     TIMES_##queries("vbroadcastsd", "64*" #quad, 12, 14, __VA_ARGS__) \
     TIMES_##queries("vbroadcastsd", "64*" #quad "+8", 13, 15, __VA_ARGS__)
 #define QUAD_1_of_2(quad, F) EIGHT_KEYS_of_2(1, quad, F, a, 0, 1) EIGHT_KEYS_of_2(1, quad, F, b, 2, 3)
