@@ -18,6 +18,10 @@ unsigned rdk_flags_from_cpuid(const rdk_cpuid *id) {
     return flags;
 }
 
+int64_t rdk_l2_from_cpuid(uint32_t ecx) {
+    return (int64_t)(ecx >> 16) * 1024;
+}
+
 #if defined(__x86_64__) || defined(__i386__)
 #include <cpuid.h>
 
@@ -41,6 +45,15 @@ unsigned rdk_cpu_flags(void) {
     return rdk_flags_from_cpuid(&id);
 }
 
+int64_t rdk_cpu_l2(void) {
+    const uint32_t leaf = 0x80000006;
+    uint32_t a, b, c, d;
+    if (__get_cpuid_max(0x80000000, 0) < leaf)
+        return 0;
+    __cpuid(leaf, a, b, c, d);
+    return rdk_l2_from_cpuid(c);
+}
+
 #elif defined(__aarch64__) && defined(__linux__)
 #include <asm/hwcap.h>
 #include <sys/auxv.h>
@@ -56,6 +69,12 @@ unsigned rdk_cpu_flags(void) {
 
 #else
 unsigned rdk_cpu_flags(void) {
+    return 0;
+}
+#endif
+
+#if !defined(__x86_64__) && !defined(__i386__)
+int64_t rdk_cpu_l2(void) {
     return 0;
 }
 #endif

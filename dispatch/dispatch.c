@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "dispatch/cpu.h"
+#include "kernels/caches.h"
 
 /* ---- The rungs ------------------------------------------------------------------------------ */
 
@@ -146,6 +147,7 @@ static void choose(rdk_isa isa, rdk_status status) {
 
 static void set_up(void) {
     unsigned flags = rdk_cpu_flags();
+    rdk_l2_size = rdk_cpu_l2();
     best = rdk_best_isa(flags);
     for (rdk_isa i = RDK_ISA_SCALAR; i < RDK_ISA_COUNT; i++)
         if (available(i, flags) == RDK_OK)

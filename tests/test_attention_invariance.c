@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "kernels/caches.h"
 #include "kernels/contract.h"
 #include "tests/paths.h"
 #include "tests/suite.h"
@@ -468,7 +469,8 @@ TEST keys_cut_off_in_front(const path *p) {
     PASS();
 }
 
-/* Keys and values that are more than a cache holds are fetched otherwise. Here all batches have the same ones. */
+/* Keys and values that are more than a cache holds are fetched otherwise, and so are those on a CPU with a large L2. Here all
+ * batches have the same ones. */
 TEST beyond_the_caches(const path *p) {
     enum { KEYS = 333, MAX_GROUP = 5, MAX_SIZE = 128, BYTES = 1 << 25 };
     static const int64_t SIZES[] = {64, 128};
@@ -497,9 +499,13 @@ TEST beyond_the_caches(const path *p) {
             d.scratch_size = sizeof scratch;
             d.batch = 1;
             d.out.data = one;
+            rdk_l2_size = 0;
             ASSERT_EQ(RDK_OK, rdk_attention_with(&p->table, &d));
-            d.batch = batch;
             d.out.data = floats;
+            rdk_l2_size = 1 << 20;
+            ASSERT_EQ(RDK_OK, rdk_attention_with(&p->table, &d));
+            ASSERT(!memcmp(floats, one, (size_t)row * sizeof *one));
+            d.batch = batch;
             ASSERT_EQ(RDK_OK, rdk_attention_with(&p->table, &d));
             for (int64_t b = 0; b < batch; b++)
                 ASSERT(!memcmp(floats + b * row, one, (size_t)row * sizeof *one));

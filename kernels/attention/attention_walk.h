@@ -23,6 +23,7 @@
  * values of the block before. */
 #include "kernels/attention/attention.h"
 #include "kernels/attention/scratch.h"
+#include "kernels/caches.h"
 #include "kernels/vec/f32x16_types.h"
 #include "kernels/vec/weights.h"
 
@@ -30,6 +31,7 @@ enum {
     MAX_UNITS = 32,
     WORTH_PACKING = 10,      /* groups, from where on strips in L1 make up for packing them */
     LARGEST_CACHE = 1 << 24, /* bytes of keys and values that a call may well find in a cache */
+    LARGE_L2 = 1 << 20,      /* bytes, from where on very few queries go through whole blocks */
     FAR_APART = 2048,        /* bytes between values, from where on the caches' sets hold too few */
     QUANTUM = TILE_LANES > 8 ? TILE_LANES : 8, /* where groups begin, in rows */
     SUMS_BESIDE = F32X16_IN_FLIGHT > 2,        /* there are registers for sums beside the weights */
@@ -43,6 +45,7 @@ typedef struct walk {
     int64_t chains;   /* of a score */
     bool twins;       /* rows of keys and of values are alike */
     bool from_memory; /* keys and values are more than a cache may be expected to hold */
+    int panel;        /* keys and values of very few queries, in turn */
     int64_t max_rows;
     float *q;      /* group by group, [d_qk][width of the group] */
     float *o;      /* sums of the open chunk, row by row */
@@ -1085,8 +1088,9 @@ static void write_all_weights(const walk *w, const unit *units, int count) {
 /* ---- Very few queries --------------------------------------------------------------------------------------- */
 
 /* Reading keys and values takes as long as everything else. So that both are read all the time, the scores of a block
- * are computed beside the values of the one before, some keys after some values. What comes next of both is fetched
- * meanwhile, half of it beside the keys and half beside the values. */
+ * are computed beside the values of the one before, a panel of keys after a panel of values. What comes next of both is fetched
+ * meanwhile, half of it beside the keys and half beside the values. Panels are short where memory is to deliver both at an even
+ * rate, or L1 to hold what was fetched; where a large L2 does, there is less to do between long ones. */
 
 /* What one group does with one block. */
 typedef struct work {
@@ -1207,8 +1211,8 @@ static void look_ahead(const walk *w, const beside *s, ahead *next) {
     }
     if (s->before)
         values = values_from(w, s->before, s->value);
-    keys = rows_on(keys, s->after, w->from_memory ? far : FEW_PANEL, k_step);
-    values = rows_on(values, next_values, w->from_memory ? far : FEW_PANEL / 2, v_step);
+    keys = rows_on(keys, s->after, w->from_memory ? far : w->panel, k_step);
+    values = rows_on(values, next_values, w->from_memory ? far : w->panel / 2, v_step);
     keys.count = least(keys.count, s->at_once);
     values.count = least(values.count, s->at_once);
     next->together = w->twins && keys.count > 0 && values.count > 0;
@@ -1224,7 +1228,7 @@ static void look_ahead(const walk *w, const beside *s, ahead *next) {
 static void score_beside_values(const walk *w, work *now, const work *before, panel after) {
     int keys = few_keys(now ? now->g.count : before->g.count, w->chains);
     beside s = {.now = now, .before = before, .after = after};
-    s.at_once = FEW_PANEL > keys ? FEW_PANEL : keys;
+    s.at_once = w->panel > keys ? w->panel : keys;
     if (now && now->g.hi - now->b.lo < keys) {
         if (wants_quads(now->u))
             enter_queries(w, &now->g, now->g.first + now->g.count);
@@ -1373,6 +1377,7 @@ static walk begin(const rdk_attention_desc *d) {
     w.from_memory = (double)d->batch * (double)d->kv_heads * (double)d->kv_len *
                         (double)(d->d_qk + d->d_v) * sizeof(float) >
                     LARGEST_CACHE;
+    w.panel = w.from_memory || rdk_l2_size < LARGE_L2 ? FEW_PANEL : RDK_BLOCK;
     w.max_rows = s.rows;
     w.q = (float *)(void *)take(&free, (size_t)s.q * 4);
     w.o = (float *)(void *)take(&free, (size_t)s.o * 4);

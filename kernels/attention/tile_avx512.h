@@ -14,7 +14,7 @@ enum {
     TILE_GROUP = 48, /* queries that share one pass over the keys */
     TILE_STRIP = 64, /* columns of values that are brought together */
     TILE_PACKS = 0,  /* whether values should come from L1: L2 is fast enough */
-    FEW_PANEL = 32,  /* keys and values of very few queries, in turn */
+    FEW_PANEL = 32,  /* keys and values of very few queries, in turn, where few are better */
     TILE_REGISTERS = 32,
 };
 

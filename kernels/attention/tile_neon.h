@@ -14,7 +14,7 @@ enum {
     TILE_GROUP = 24,       /* queries that share one pass over the keys */
     TILE_STRIP = 16,       /* columns of values that are brought together */
     TILE_PACKS = 1,        /* whether values should come from L1 */
-    FEW_PANEL = RDK_BLOCK, /* keys and values of very few queries, in turn */
+    FEW_PANEL = RDK_BLOCK, /* keys and values of very few queries, in turn, where few are better */
 };
 
 /* Scores: keys at once, by vectors of queries. Output: queries at most, and vectors of columns at once, by

@@ -11,6 +11,7 @@
 
 #include "dispatch/cpu.h"
 #include "dispatch/dispatch.h"
+#include "kernels/caches.h"
 #include "tests/api/variable.h"
 
 /* ---- First use ------------------------------------------------------------------------------- */
@@ -177,7 +178,23 @@ TEST old_cpus_have_no_leaf_7(void) {
     PASS();
 }
 
+TEST l2_is_in_the_upper_half(void) {
+    ASSERT_EQ(0, rdk_l2_from_cpuid(0));
+    ASSERT_EQ(0, rdk_l2_from_cpuid(0xffff));
+    ASSERT_EQ(512 * 1024, rdk_l2_from_cpuid(0x02006140));
+    ASSERT_EQ(1 << 20, rdk_l2_from_cpuid(0x04008140));
+    ASSERT_EQ((int64_t)65535 * 1024, rdk_l2_from_cpuid(UINT32_MAX));
+    PASS();
+}
+
 /* ---- This CPU -------------------------------------------------------------------------------- */
+
+TEST kernels_know_of_this_l2(void) {
+    rdk_get_isa();
+    printf("\nL2: %lld KB\n", (long long)(rdk_l2_size >> 10));
+    ASSERT_EQ(rdk_cpu_l2(), rdk_l2_size);
+    PASS();
+}
 
 #if defined(__x86_64__) || defined(__i386__)
 TEST detection_agrees_with_the_compiler(void) {
@@ -370,7 +387,9 @@ SUITE(dispatch) {
     RUN_TEST(each_bit_is_needed);
     RUN_TEST(registers_must_be_enabled);
     RUN_TEST(old_cpus_have_no_leaf_7);
+    RUN_TEST(l2_is_in_the_upper_half);
     RUN_TEST(detection_agrees_with_the_compiler);
+    RUN_TEST(kernels_know_of_this_l2);
     RUN_TEST(table_holds_what_the_flags_allow);
     RUN_TEST(names_are_known_in_any_case);
     RUN_TEST(other_names_are_unknown);
