@@ -48,7 +48,7 @@ unsigned rdk_cpu_flags(void) {
 int64_t rdk_cpu_l2(void) {
     const uint32_t leaf = 0x80000006;
     uint32_t a, b, c, d;
-    if (__get_cpuid_max(0x80000000, 0) < leaf)
+    if ((uint32_t)__get_cpuid_max(0x80000000, 0) < leaf)
         return 0;
     __cpuid(leaf, a, b, c, d);
     return rdk_l2_from_cpuid(c);
