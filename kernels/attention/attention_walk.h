@@ -75,12 +75,16 @@ typedef struct block {
 /* Rows that share the passes over keys and values. Each sees as many keys as the one before, or more. */
 typedef struct group {
     int64_t first;
-    int count, width;                 /* rows; the same, rounded up to whole vectors */
-    int ends[TILE_GROUP];             /* of the lanes that each row sees */
-    int hi;                           /* the last of them */
-    bool by_chain;                    /* its queries lie chain by chain */
-    float *scores;                    /* of a block; then weights */
-    int lane_step, row_step;          /* floats from a score to that of the next lane, and row */
+    int count, width;        /* rows; the same, rounded up to whole vectors */
+    int ends[TILE_GROUP];    /* of the lanes that each row sees */
+    int hi;                  /* the last of them */
+    bool by_chain;           /* its queries lie chain by chain */
+    float *scores;           /* of a block; then weights */
+    int lane_step, row_step; /* floats from a score to that of the next lane, and row */
+    bool noted;              /* tiles have noted what `notes` is for */
+    float notes
+        [2 *
+         TILE_GROUP]; /* the largest score of each row; sums of scores, of which one is NaN if a score is */
     float shrink[2 * TILE_GROUP + 8]; /* of the sums so far, all rows twice; eight more are read */
     bool shrinks;                     /* one of these is not 1 */
 } group;
@@ -160,13 +164,13 @@ static void prefetch_rows(const char *const row[TILE_LANES], int64_t c) {
 }
 
 /* TILE_LANES rows, anywhere: elements c ... end - 1 side by side, times scale. Those of even c go to even[...], the others
- * to odd[...], `step` floats apart. The rows `next` are fetched meanwhile. */
+ * to odd[...], `step` floats apart. The rows `next` are fetched meanwhile, if any are named. */
 static void pack_rows(float *even, float *odd, int64_t step, const char *const row[TILE_LANES],
                       const char *const next[TILE_LANES], int64_t c, int64_t end, float scale) {
     const int64_t on = TILE_LANES / 2 * step;
     tile_vec by = tile_splat(&scale);
     for (; c + TILE_LANES <= end; c += TILE_LANES, even += on, odd += on) {
-        if (c % (RDK_LINE / 4) == 0)
+        if (next && c % (RDK_LINE / 4) == 0)
             prefetch_rows(next, c);
         pack_columns(even, odd, step, row, c, TILE_LANES, by);
     }
@@ -203,15 +207,18 @@ static void enter_quads(const walk *w, const group *g) {
 }
 
 /* The queries of a group side by side, times the scale; zeros where there is none. Half a vector comes first, and is packed as
- * a whole one: what lies beside it is packed once more, or is what the next element overwrites. */
+ * a whole one: what lies beside it is packed once more, or is what the next element overwrites. Those that lie one after
+ * the other are not fetched here: rows_ahead() and the CPU do. */
 static void enter_queries(const walk *w, const group *g, int64_t end) {
     float *to = queries_of(w, g);
-    const char *row[TILE_LANES], *next[TILE_LANES];
+    const char *row[TILE_LANES], *others[TILE_LANES];
     int64_t group_end = g->first + g->count, d = w->d->d_qk;
+    const char *const *next = w->group == 1 && w->d->q.row_stride == d ? NULL : others;
     for (int i = 0, beside; i < g->width; i = beside) {
         beside = i + ((g->width - i) % TILE_LANES ? TILE_HALF : TILE_LANES);
         find_queries(w, g->first + i, group_end, row);
-        find_queries(w, g->first + beside, end, next);
+        if (next)
+            find_queries(w, g->first + beside, end, others);
         if (!g->by_chain)
             pack_rows(to + i, to + i + g->width, 2 * g->width, row, next, 0, d, w->scale);
         for (int64_t c = 0, after; g->by_chain && c < d; c = after) {
@@ -224,18 +231,20 @@ static void enter_queries(const walk *w, const group *g, int64_t end) {
 
 /* ---- Phase 1: scores ------------------------------------------------------------------------------------ */
 
-/* So many keys, so many times; moves on. */
-static void score_keys(tile *t, int keys, int vectors, int times) {
+/* So many keys, so many times; moves on. Returns whether scores were noted. */
+static bool score_keys(tile *t, int keys, int vectors, int times) {
+    bool noted = true;
     t->times = times;
     if (keys > 0 && times > 0)
-        run_tile(t, keys, vectors);
+        noted = run_tile(t, keys, vectors);
     t->a += keys * times * t->a_row;
     t->c += keys * times * t->c_row;
+    return noted;
 }
 
 /* Lanes `lane` ... end - 1 for so many vectors of rows, from row `first` on; 0 is half a vector. */
-static void score_rows(const walk *w, const unit *u, const block *b, const group *g, int lane,
-                       int end, int first, int vectors, stream *next) {
+static void score_rows(const walk *w, const unit *u, const block *b, group *g, int lane, int end,
+                       int first, int vectors, stream *next) {
     const int at_once = TILE_KEYS_OF[vectors];
     tile t;
     t.a_row = w->d->k.row_stride * 4;
@@ -254,20 +263,21 @@ static void score_rows(const walk *w, const unit *u, const block *b, const group
     t.often = false;
     t.across = 1;
     t.b_across = 0;
+    t.notes = g->notes + first;
     int whole = (end - lane) / at_once, rest = (end - lane) % at_once, half = 0;
     if (whole > 0 && rest > 0) { /* 8 keys are 4 and 4, not 6 and 2 */
         whole--;
         rest += at_once;
         half = rest / 2;
     }
-    score_keys(&t, at_once, vectors, whole);
-    score_keys(&t, rest - half, vectors, 1);
-    score_keys(&t, half, vectors, 1);
+    g->noted &= score_keys(&t, at_once, vectors, whole);
+    g->noted &= score_keys(&t, rest - half, vectors, 1);
+    g->noted &= score_keys(&t, half, vectors, 1);
 }
 
 /* Lanes `lane` ... end - 1 for all rows from `skip` on; returns the lane after those that are done. */
-static int score_lanes(const walk *w, const unit *u, const block *b, const group *g, int lane,
-                       int end, int skip, stream *next) {
+static int score_lanes(const walk *w, const unit *u, const block *b, group *g, int lane, int end,
+                       int skip, stream *next) {
     const bool half = (g->width - skip) % TILE_LANES > 0;
     const int whole = skip + (half ? TILE_HALF : 0), vectors = (g->width - whole) / TILE_LANES;
     if (lane >= end)
@@ -286,9 +296,13 @@ static int end_of_rows(const group *g, int n) {
 
 /* On the diagonal, rows at the front that see nothing of a lane are left out as far as vectors go, or halves of them where
  * that is worth a tile. */
-static void score_group(const walk *w, const unit *u, const block *b, const group *g,
-                        stream *next) {
+static void score_group(const walk *w, const unit *u, const block *b, group *g, stream *next) {
     int lane = b->lo;
+    for (int i = 0; i < TILE_GROUP; i++) {
+        g->notes[i] = -INFINITY;
+        g->notes[TILE_GROUP + i] = 0;
+    }
+    g->noted = true;
     for (int skip = 0; skip < g->width; skip += QUANTUM) {
         int end = end_of_rows(g, skip + QUANTUM), after_half = skip + TILE_HALF;
         if (TILE_HALF > 0 && end - end_of_rows(g, after_half) >= TILE_KEYS_OF[0]) {
@@ -388,6 +402,15 @@ static void largest_by_key(const block *b, const group *g, float *max, f32x16 *s
     memcpy(max + 2 * g->width, max, (size_t)g->width * sizeof *max);
 }
 
+/* The same where tiles have noted it: of all lanes, three times. */
+static void largest_noted(const block *b, const group *g, float *max, f32x16 *sum) {
+    (void)b;
+    for (int i = 0; i < 3; i++)
+        memcpy(max + i * g->width, g->notes, (size_t)g->width * sizeof *max);
+    for (int i = 0; i + RDK_LANES <= TILE_GROUP; i += RDK_LANES / 2)
+        *sum = f32x16_add(*sum, f32x16_load(g->notes + TILE_GROUP + i));
+}
+
 /* The same where scores lie by query: of all lanes, three times. */
 static void largest_by_query(const block *b, const group *g, float *max, f32x16 *sum) {
     for (int i = 0; i < g->width; i++) {
@@ -411,7 +434,7 @@ static void find_references(const walk *w, const block *b, group *g) {
     float max[3 * TILE_GROUP];
     float *M = w->M + 2 * g->first, *T = w->T + 2 * g->first;
     f32x16 magic = f32x16_set1(RDK_MAGIC), sum = f32x16_set1(0), moved = sum;
-    (by_query(g) ? largest_by_query : largest_by_key)(b, g, max, &sum);
+    (by_query(g) ? largest_by_query : g->noted ? largest_noted : largest_by_key)(b, g, max, &sum);
     if (f32x16_has_nan(sum))
         note_nan(w, b, g);
     for (int i = 0; i < 2 * g->width; i += RDK_LANES) {
@@ -874,8 +897,10 @@ static void leave(const walk *w, const block *b, const group *g) {
 static void weigh_scores(const walk *w, const block *b, group *g) {
     if (b->opens_chunk)
         open_chunk(w, g);
-    if (b->lo % RDK_LANES || g->hi % RDK_LANES || g->ends[0] < g->hi)
+    if (b->lo % RDK_LANES || g->hi % RDK_LANES || g->ends[0] < g->hi) {
         hide_unseen(b, g);
+        g->noted = false; /* of what is unseen, too */
+    }
     find_references(w, b, g);
     (by_query(g) ? weigh_queries : weigh_group)(w, b, g);
 }
@@ -1323,13 +1348,12 @@ static void enter_unit(const walk *w, unit *u, int64_t batch, int64_t kv_head, i
     }
 }
 
-/* The rows of one key/value head, in blocks of equal size. */
+/* The rows of one key/value head, in blocks of nearly equal size: whole groups, but for the last. */
 static void attend_with_head(const walk *w, int64_t batch, int64_t kv_head) {
-    int64_t rows = w->group * w->d->q_len, blocks = (rows + w->max_rows - 1) / w->max_rows;
-    for (int64_t i = 0; i < blocks; i++) {
-        unit u = {.first = 0};
-        int64_t first = rows * i / blocks;
-        u.count = rows * (i + 1) / blocks - first;
+    const int64_t rows = w->group * w->d->q_len, blocks = (rows + w->max_rows - 1) / w->max_rows;
+    const int64_t size = blocks > 0 ? round_up((int)((rows + blocks - 1) / blocks), TILE_GROUP) : 0;
+    for (int64_t first = 0; first < rows; first += size) {
+        unit u = {.first = 0, .count = least(size, rows - first)};
         enter_unit(w, &u, batch, kv_head, first);
         attend_to_all(w, &u, 1);
     }

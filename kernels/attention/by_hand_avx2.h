@@ -17,6 +17,7 @@
     "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10",       \
         "xmm11", "xmm12", "xmm13", "xmm14", "xmm15"
 #define AGAIN(place) ASK("-8192", place) ASK("-16384", place)
+#define NOTED_SUM "4*24"
 #define A_BEGIN
 #define A_ON(by) DO("add " by ", %[a]")
 

@@ -21,6 +21,7 @@
         "xmm21", "xmm22", "xmm23", "xmm24", "xmm25", "xmm26", "xmm27", "xmm28", "xmm29", "xmm30",  \
         "xmm31"
 #define AGAIN(place) ASK("-8192", place) ASK("-16384", place) ASK("-24576", place)
+#define NOTED_SUM "4*48"
 #define A_BEGIN DO("lea (%[a],%[a_far],8), %[a8]")
 #define A_ON(by) DO("add " by ", %[a]") DO("add " by ", %[a8]")
 

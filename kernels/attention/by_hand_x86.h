@@ -6,6 +6,7 @@
  *     ZEROS               clears all sums
  *     ALL_REGISTERS       the list of what is overwritten
  *     A_BEGIN, A_ON(by)   what else a chain begins with; moves a on
+ *     NOTED_SUM           bytes from t->notes to where the sum of all scores is noted
  *
  * What is gained most is at the ends of a tile: sums that are all ready at once wait together to be stored, and fill the
  * queue in which the FMAs of the next tile should be. So the last four steps are done for the front half of the sums, which
@@ -126,6 +127,34 @@
 #define CHAIN(shape, vectors, A, ones, fours, A_BY_1, A_BY_4, E) \
     A_BEGIN ZEROS STEPS(shape, vectors, A, ones, fours, A_BY_1, A_BY_4) \
     LAST_FOUR_FRONT(shape, vectors, A, E, NEXT_ROW) LAST_FOUR_BACK(shape, vectors, A, E, NEXT_ROW)
+
+/* The largest of each column, and the sum of all: beside the FMAs of the next tile, since other pipes take them. Sums are added to
+ * those of row 0. */
+#define LARGER(s, x) DO("vmaxps " V(s) ", " V(x) ", " V(x))
+#define PLUS_SUM(s, x) DO("vaddps " V(s) ", " V(x) ", " V(x))
+#define SUM_OF_0(s, x)
+#define SUM_OF_1 PLUS_SUM
+#define SUM_OF_2 PLUS_SUM
+#define SUM_OF_3 PLUS_SUM
+#define SUM_OF_4 PLUS_SUM
+#define SUM_OF_5 PLUS_SUM
+#define SUM_OF_6 PLUS_SUM
+#define SUM_OF_7 PLUS_SUM
+#define NOTE_ROW_1(r, s0, none) LARGER(s0, B0) SUM_OF_##r(s0, 0)
+#define NOTE_ROW_2(r, s0, s1, none) NOTE_ROW_1(r, s0, none) LARGER(s1, B1) SUM_OF_##r(s1, 1)
+#define NOTE_ROW_3(r, s0, s1, s2, none) NOTE_ROW_2(r, s0, s1, none) LARGER(s2, B2) SUM_OF_##r(s2, 2)
+#define NOTED(i) #i "*" BYTES "(%[n])"
+#define EACH_NOTED_1(E) E(NOTED(0), B0)
+#define EACH_NOTED_2(E) EACH_NOTED_1(E) E(NOTED(1), B1)
+#define EACH_NOTED_3(E) EACH_NOTED_2(E) E(NOTED(2), B2)
+#define ALL_SUMS_1 PLUS_SUM(0, X)
+#define ALL_SUMS_2 PLUS_SUM(1, 0) PLUS_SUM(0, X)
+#define ALL_SUMS_3 PLUS_SUM(2, 1) ALL_SUMS_2
+#define NOTE(shape, vectors) \
+    DO("mov %[notes], %[n]") EACH_NOTED_##vectors(LOAD) LOAD(NOTED_SUM "(%[n])", X) \
+    FRONT_##shape(NOTE_ROW_##vectors, ) BACK_##shape(NOTE_ROW_##vectors, ) ALL_SUMS_##vectors \
+    EACH_NOTED_##vectors(STORE) STORE(NOTED_SUM "(%[n])", X)
+
 #define SCORE_OUTPUTS [a] "+r"(a), [a8] "=&r"(a8), [b] "+r"(b), [c] "+r"(c), [ahead] "+r"(ahead), [n] "=&r"(n), [lines] "+m"(next)
 #define SCORE_INPUTS \
     [a_far] "r"(far), [a_far3] "r"(3 * far), [a_far5] "r"(5 * far), [a_far7] "r"(7 * far), [b_step] "r"(b_step), \
@@ -143,10 +172,10 @@
         float *c = t->c; \
         int64_t n, a8, times = t->times; \
         __asm__ volatile(TILES( \
-            CHAIN(shape, vectors, ALONG_1, ones, fours, A_ON("$4"), A_ON("$16"), PUT) \
+            CHAIN(shape, vectors, ALONG_1, ones, fours, A_ON("$4"), A_ON("$16"), PUT) NOTE(shape, vectors) \
             A_ON("%[a_on]") DO("add %[b_on], %[b]")) \
             : SCORE_OUTPUTS, [times] "+m"(times) \
-            : SCORE_INPUTS, [a_on] "m"(a_on), [b_on] "m"(b_on) \
+            : SCORE_INPUTS, [a_on] "m"(a_on), [b_on] "m"(b_on), [notes] "m"(t->notes) \
             : CLOBBERS); \
         stream_follow(t->fetch, ahead, &next); \
     }
@@ -166,11 +195,11 @@
         __asm__ volatile(TILES( \
             CHAIN(shape, vectors, ALONG_2, ones, fours, A_ON("$8"), KEYS_AHEAD_##shape A_ON("$32"), PUT) \
             A_ON("%[turn]") DO("add 8+%[turn], %[b]") DO("add 16+%[turn], %[c]") \
-            CHAIN(shape, vectors, ALONG_2, odd_ones, odd_fours, A_ON("$8"), A_ON("$32"), JOIN) \
+            CHAIN(shape, vectors, ALONG_2, odd_ones, odd_fours, A_ON("$8"), A_ON("$32"), JOIN) NOTE(shape, vectors) \
             A_ON("%[a_on]") DO("add %[b_on], %[b]")) \
             : SCORE_OUTPUTS, [times] "+m"(times) \
             : SCORE_INPUTS, [odd_ones] "m"(odd_ones), [odd_fours] "m"(odd_fours), [turn] "m"(turn), \
-              [a_on] "m"(a_on), [b_on] "m"(b_on) \
+              [a_on] "m"(a_on), [b_on] "m"(b_on), [notes] "m"(t->notes) \
             : CLOBBERS); \
         stream_follow(t->fetch, ahead, &next); \
     }

@@ -125,9 +125,11 @@ static tile_function *const TILES[TILE_ROWS + 1][TILE_VECTORS + 1] = {
 #define few_by_hand(f, queries) NULL
 #endif
 
-RDK_INLINE void run_tile(const tile *t, int rows, int vectors) {
+/* Whether scores were noted, if that is what they are. */
+RDK_INLINE bool run_tile(const tile *t, int rows, int vectors) {
     tile_function *f = by_hand(t, rows, vectors);
     (f ? f : TILES[rows][vectors])(t);
+    return f && !t->by_chain;
 }
 
 RDK_INLINE void run_few(const few *f, int queries) {

@@ -144,7 +144,8 @@ static void run_half(const tile *t, int rows) {
     }
 }
 
-RDK_INLINE void run_tile(const tile *t, int rows, int vectors) {
+/* Whether scores were noted, if that is what they are. */
+RDK_INLINE bool run_tile(const tile *t, int rows, int vectors) {
     tile_function *f = by_hand(t, rows, vectors);
     if (f)
         f(t);
@@ -152,6 +153,7 @@ RDK_INLINE void run_tile(const tile *t, int rows, int vectors) {
         run_half(t, rows);
     else
         TILES[rows][vectors](t);
+    return f && !t->by_chain;
 }
 
 RDK_INLINE void run_few(const few *f, int queries) {

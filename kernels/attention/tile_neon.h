@@ -118,8 +118,10 @@ static tile_function *const TILES[TILE_ROWS + 1][TILE_VECTORS + 1] = {
     [8] = {[2] = tile_8x2},
 };
 
-RDK_INLINE void run_tile(const tile *t, int rows, int vectors) {
+/* Scores are not noted. */
+RDK_INLINE bool run_tile(const tile *t, int rows, int vectors) {
     TILES[rows][vectors](t);
+    return false;
 }
 
 /* Transposes four rows of four in registers. */
