@@ -464,6 +464,44 @@ TEST edge_of_hot_is_hot(const path *p) {
     PASS();
 }
 
+/* A NaN is found in whichever query of many it is, and is of no other. Its payload would be an exponent if it were not. */
+TEST one_query_of_many_is_nan(const path *p) {
+    enum { QUERIES = 96, SEEN = 2 * RDK_BLOCK, SIZE = 128 };
+    static float queries[QUERIES * SIZE], keys[SEEN * SIZE], values[SEEN * SIZE];
+    static uint32_t expected[QUERIES * SIZE], got[QUERIES * SIZE];
+    const uint32_t nan = QUIET + 1;
+    for (int64_t size = SIZE / 2; size <= SIZE; size *= 2) {
+        rng r = {7};
+        for (int i = 0; i < QUERIES * SIZE; i++)
+            queries[i] = normal(&r);
+        for (int i = 0; i < SEEN * SIZE; i++) {
+            keys[i] = normal(&r);
+            values[i] = normal(&r);
+        }
+        rdk_attention_desc d = {.size = sizeof d, .batch = 1, .q_heads = 1, .kv_heads = 1};
+        d.q_len = QUERIES;
+        d.kv_len = SEEN;
+        d.d_qk = d.d_v = size;
+        d.q = (rdk_const_view){.data = queries, .row_stride = size};
+        d.k = (rdk_const_view){.data = keys, .row_stride = size};
+        d.v = (rdk_const_view){.data = values, .row_stride = size};
+        d.out = (rdk_view){.data = expected, .row_stride = size};
+        d.scratch = scratch;
+        d.scratch_size = sizeof scratch;
+        ASSERT_EQ(RDK_OK, rdk_attention_with(&paths[0].table, &d));
+        d.out.data = got;
+        for (int i = 0; i < QUERIES; i += 5) {
+            float *element = &queries[i * size + i % size], was = *element;
+            memcpy(element, &nan, sizeof nan);
+            ASSERT_EQ(RDK_OK, rdk_attention_with(&p->table, &d));
+            *element = was;
+            for (int j = 0; j < QUERIES * size; j++)
+                ASSERT_EQm(p->name, j / size == i ? QUIET : expected[j], got[j]);
+        }
+    }
+    PASS();
+}
+
 /* ---- All ------------------------------------------------------------------------------------- */
 
 SUITE(corners) {
@@ -475,6 +513,7 @@ SUITE(corners) {
         for (const corner *c = CORNERS_OF_TWO; c < CORNERS_OF_TWO + COUNT(CORNERS_OF_TWO); c++)
             RUN_TESTp(has_its_bits, &paths[i], c, 2);
         RUN_TESTp(edge_of_hot_is_hot, &paths[i]);
+        RUN_TESTp(one_query_of_many_is_nan, &paths[i]);
         RUN_TESTp(nothing_visible, &paths[i]);
         RUN_TESTp(some_see_nothing, &paths[i]);
         RUN_TESTp(empty_needs_no_pointers, &paths[i]);
