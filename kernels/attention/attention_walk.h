@@ -75,16 +75,14 @@ typedef struct block {
 /* Rows that share the passes over keys and values. Each sees as many keys as the one before, or more. */
 typedef struct group {
     int64_t first;
-    int count, width;        /* rows; the same, rounded up to whole vectors */
-    int ends[TILE_GROUP];    /* of the lanes that each row sees */
-    int hi;                  /* the last of them */
-    bool by_chain;           /* its queries lie chain by chain */
-    float *scores;           /* of a block; then weights */
-    int lane_step, row_step; /* floats from a score to that of the next lane, and row */
-    bool noted;              /* tiles have noted what `notes` is for */
-    float notes
-        [2 *
-         TILE_GROUP]; /* the largest score of each row; sums of scores, of which one is NaN if a score is */
+    int count, width;                 /* rows; the same, rounded up to whole vectors */
+    int ends[TILE_GROUP];             /* of the lanes that each row sees */
+    int hi;                           /* the last of them */
+    bool by_chain;                    /* its queries lie chain by chain */
+    float *scores;                    /* of a block; then weights */
+    int lane_step, row_step;          /* floats from a score to that of the next lane, and row */
+    bool noted;                       /* by tiles, in `notes` */
+    float notes[2 * TILE_GROUP];      /* the largest score of each row; sums, to look for NaN in */
     float shrink[2 * TILE_GROUP + 8]; /* of the sums so far, all rows twice; eight more are read */
     bool shrinks;                     /* one of these is not 1 */
 } group;
