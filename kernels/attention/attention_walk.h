@@ -1399,7 +1399,7 @@ static walk begin(const rdk_attention_desc *d) {
     w.from_memory = (double)d->batch * (double)d->kv_heads * (double)d->kv_len *
                         (double)(d->d_qk + d->d_v) * sizeof(float) >
                     LARGEST_CACHE;
-    w.panel = w.from_memory || rdk_l2_size < LARGE_L2 ? FEW_PANEL : RDK_BLOCK;
+    w.panel = w.from_memory ? FEW_PANEL : rdk_l2_size >= LARGE_L2 ? RDK_BLOCK : FEW_IN_L1;
     w.max_rows = s.rows;
     w.q = (float *)(void *)take(&free, (size_t)s.q * 4);
     w.o = (float *)(void *)take(&free, (size_t)s.o * 4);

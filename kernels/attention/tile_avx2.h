@@ -14,7 +14,8 @@ enum {
     TILE_GROUP = 24, /* queries that share one pass over the keys */
     TILE_STRIP = 16, /* columns of values that are brought together */
     TILE_PACKS = 1,  /* whether values should come from L1 */
-    FEW_PANEL = 32,  /* keys and values of very few queries, in turn, where few are better */
+    FEW_PANEL = 32,  /* keys and values of very few queries, in turn, from memory */
+    FEW_IN_L1 = 16,  /* the same, from a cache that is not a large L2 */
     TILE_REGISTERS = 16,
 };
 

@@ -14,7 +14,8 @@ enum {
     TILE_GROUP = 48, /* queries that share one pass over the keys */
     TILE_STRIP = 64, /* columns of values that are brought together */
     TILE_PACKS = 0,  /* whether values should come from L1: L2 is fast enough */
-    FEW_PANEL = 32,  /* keys and values of very few queries, in turn, where few are better */
+    FEW_PANEL = 32,  /* keys and values of very few queries, in turn, from memory */
+    FEW_IN_L1 = 16,  /* the same, from a cache that is not a large L2 */
     TILE_REGISTERS = 32,
 };
 

@@ -14,7 +14,8 @@ enum {
     TILE_GROUP = 24,       /* queries that share one pass over the keys */
     TILE_STRIP = 16,       /* columns of values that are brought together */
     TILE_PACKS = 1,        /* whether values should come from L1 */
-    FEW_PANEL = RDK_BLOCK, /* keys and values of very few queries, in turn, where few are better */
+    FEW_PANEL = RDK_BLOCK, /* keys and values of very few queries, in turn, from memory */
+    FEW_IN_L1 = RDK_BLOCK, /* the same, from a cache that is not a large L2 */
 };
 
 /* Scores: keys at once, by vectors of queries. Output: queries at most, and vectors of columns at once, by
