@@ -251,6 +251,12 @@ ATTENTION = [
         (WALK, "plain &= !r->has_total & !r->chunk_is_odd", "plain &= !r->chunk_is_odd")]),
     ("nan_of_plain_rows_kept", "vector", [
         (WALK, "return !f32x16_has_nan(sum);", "return true;")]),
+    ("largest_score_not_noted", "vector", [
+        (BY_HAND_X86, "LARGER(s2, B2) ", ""),
+        (WALK, "EACH most[v] = f32x16_max(most[v], x[v]);", "")]),
+    ("noted_where_it_was_not", "vector", [
+        (TILE_AVX2, "return f && !t->by_chain;", "return true;"),
+        (TILE_NEON, "return false;", "return true;")]),
     # Memory
     ("read_past_a_key", "vector", [
         (WALK, "t.steps = w->d->d_qk;", "t.steps = w->d->d_qk + 1;")]),
