@@ -142,6 +142,8 @@ FEW_SCORES(4_of_2, 16, TWO_ON, PUT_TWO, JOINED)
 #undef V
 #undef X
 
+_Static_assert(TILE_GROUP == 48, "NOTED_SUM");
+
 static const tiles_by_hand TILES_BY_HAND[TILE_ROWS + 1][TILE_VECTORS + 1] = {
     [1][8] = {BY_QUERY_BY_HAND(1x8)},  [2][4] = {BY_QUERY_BY_HAND(2x4)},
     [3][4] = {BY_QUERY_BY_HAND(3x4)},  [4][4] = {VALUES_BY_HAND(4x4), BY_QUERY_BY_HAND(4x4)},

@@ -6,7 +6,7 @@
  *     ZEROS               clears all sums
  *     ALL_REGISTERS       the list of what is overwritten
  *     A_BEGIN, A_ON(by)   what else a chain begins with; moves a on
- *     NOTED_SUM           bytes from t->notes to where the sum of all scores is noted
+ *     NOTED_SUM           bytes from t->notes to where the sum of all scores is noted: TILE_GROUP floats
  *
  * What is gained most is at the ends of a tile: sums that are all ready at once wait together to be stored, and fill the
  * queue in which the FMAs of the next tile should be. So the last four steps are done for the front half of the sums, which

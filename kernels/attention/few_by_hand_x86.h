@@ -121,7 +121,7 @@
     TIMES_2(spread, at, k, l, s0, t0, s1, t1) TIMES_PAIR(spread, at, 2, 3, k, l, s2, t2, s3, t3)
 
 /* Two chains: four keys x two elements are a vector. Eight keys: elements 0 and 1 in registers 12 and 14, 2 and 3 in 13 and 15.
- * Lines are fetched as many as are read, two before each turn. */
+ * Lines are fetched as many as are read, one after each four keys. */
 #define EIGHT_KEYS_of_2(queries, quad, F, keys, ...) \
     HALVES_##quad(keys, 0, 2, 8) HALVES_##quad(keys, 1, 3, 9) PAIRS_LOW(8, 9, 12) PAIRS_HIGH(8, 9, 13) PLACE_1_##F \
     HALVES_##quad(keys, 4, 6, 10) HALVES_##quad(keys, 5, 7, 11) PAIRS_LOW(10, 11, 14) PAIRS_HIGH(10, 11, 15) PLACE_2_##F \

@@ -107,7 +107,7 @@ typedef struct tile {
     const float *shrink; /* NULL: c begins at +0; else c[r] is first multiplied with shrink[r] */
     stream *fetch;       /* what to fetch meanwhile */
     bool often;          /* each of its lines is worth asking for several times */
-    float *notes;        /* of scores: the largest of each column so far, and after those of a group, sums of all */
+    float *notes; /* of scores: the largest of each column so far; TILE_GROUP on, their sum */
 } tile;
 
 /* One chain of a tile after another. */
