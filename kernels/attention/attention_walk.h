@@ -1265,7 +1265,6 @@ static void score_beside_values(const walk *w, work *now, const work *before, pa
     few f;
     tile t;
     ahead next;
-    next.together = false;
     if (now)
         begin_few(w, &now->g, &f);
     if (before) {
