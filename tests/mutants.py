@@ -223,6 +223,15 @@ ATTENTION = [
     ("columns_side_by_side_all_alike", "vector", [
         (BY_HAND_X86, "*b = t->b + i * t->b_across;", "*b = t->b;"),
         (TILE, "tile_column(t, i * t->b_across,", "tile_column(t, 0,")]),
+    ("values_put_one_step_too_far", "vector", [ # NEON, which has no tiles by hand, gets another wrong place
+        (BY_HAND_X86, "COPY_ON(1), COPY_ON(4)", "COPY_ON(1), COPY_ON(5)"),
+        (WALK, "lane * columns + (c - strip)", "(lane + 1) % RDK_BLOCK * columns + (c - strip)")]),
+    ("values_put_but_for_a_column", "vector", [
+        (BY_HAND_X86, ' STORE(#s "*2*" BYTES "+" BYTES "(%[copy])", B1)', ""),
+        (WALK, "for (int64_t c = first; c < w->width; c += RDK_LANES) {",
+               "for (int64_t c = first; c < w->width - (w->width > 2 * RDK_LANES ? RDK_LANES : 0); c += RDK_LANES) {")]),
+    ("packed_values_of_the_first_rows_twice", "vector", [
+        (WALK, "for (int i = first_band; i < bands;", "for (int i = 0; i < bands;")]),
     ("few_scores_over_weights_still_needed", "vector", [
         (WALK, "now->g.scores += (now - works) * QUANTUM * RDK_BLOCK;", ";")]),
     ("few_sums_begin_anew_with_each_panel", "vector", [ # NEON, which has no tiles by hand, gets another wrong shape

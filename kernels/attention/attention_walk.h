@@ -29,11 +29,12 @@
 
 enum {
     MAX_UNITS = 32,
-    WORTH_PACKING = 10,      /* groups, from where on strips in L1 make up for packing them */
+    WORTH_PACKING = 10,      /* groups, from where on strips in L1 make up for packing them apart */
     LARGEST_CACHE = 1 << 24, /* bytes of keys and values that a call may well find in a cache */
     LARGE_L2 = 1 << 20,      /* bytes, from where on very few queries go through whole blocks */
     FAR_APART = 2048,        /* bytes between values, from where on the caches' sets hold too few */
     QUANTUM = TILE_LANES > 8 ? TILE_LANES : 8, /* where groups begin, in rows */
+    PACKED_STRIP = TILE_STRIP * RDK_BLOCK * 4, /* bytes of a strip of packed values */
     SUMS_BESIDE = F32X16_IN_FLIGHT > 2,        /* there are registers for sums beside the weights */
 };
 
@@ -261,6 +262,7 @@ static void score_rows(const walk *w, const unit *u, const block *b, group *g, i
     t.often = false;
     t.across = 1;
     t.b_across = 0;
+    t.copy = NULL;
     t.notes = g->notes + first;
     int whole = (end - lane) / at_once, rest = (end - lane) % at_once, half = 0;
     if (whole > 0 && rest > 0) { /* 8 keys are 4 and 4, not 6 and 2 */
@@ -615,6 +617,7 @@ RDK_INLINE void begin_values(const walk *w, const group *g, const strips *v, til
     t->c_row = w->width;
     t->times = 1;
     t->chains = 1;
+    t->copy = NULL;
     t->fetch = v->next;
     t->often = w->from_memory;
 }
@@ -624,13 +627,23 @@ static bool fill_strips(int rows) {
     return TILE_VECTORS_OF[rows] * TILE_LANES == TILE_STRIP;
 }
 
-/* Adds all lanes to columns c ... c_end - 1, which v has. Rows go in bands of nearly equal height: 8 rows
- * are 4 and 4, not 6 and 2. Tiles as wide as a strip go through all of them in one call, and those of bands that are all alike
- * in the same call; others strip by strip, or, where strips lie side by side, in tiles as wide as it takes. */
-static void add_values(const walk *w, const block *b, const group *g, const strips *v, int64_t c,
-                       int64_t c_end) {
+/* How many bands the rows of a group make, of nearly equal height: 8 rows are 4 and 4, not 6 and 2. */
+static int bands_of(const group *g) {
+    return (g->count + TILE_QUERIES - 1) / TILE_QUERIES;
+}
+
+/* Whether every row sees every lane. */
+static bool sees_all(const block *b, const group *g) {
+    return g->ends[0] == b->hi;
+}
+
+/* Adds all lanes to columns c ... c_end - 1, which v has, of rows from band `first_band` on. Tiles as wide as a strip go through all
+ * of them in one call, and those of bands that are all alike in the same call; others strip by strip, or, where strips
+ * lie side by side, in tiles as wide as it takes. */
+static void add_values(const walk *w, const block *b, const group *g, const strips *v,
+                       int first_band, int64_t c, int64_t c_end) {
     const float *shrink = shrink_at(b, g, b->lo);
-    const int bands = (g->count + TILE_QUERIES - 1) / TILE_QUERIES, rows = g->count / bands;
+    const int bands = bands_of(g), rows = g->count / bands;
     const bool even = g->count % bands == 0, alike = even && g->ends[0] == g->hi;
     const bool at_once =
         fill_strips(rows) && (even || fill_strips(rows + 1)) && (c_end - c) % TILE_STRIP == 0;
@@ -638,10 +651,10 @@ static void add_values(const walk *w, const block *b, const group *g, const stri
     const int64_t columns = strip_by_strip ? TILE_STRIP : c_end - c;
     tile t;
     begin_values(w, g, v, &t);
-    t.times = alike ? bands : 1;
+    t.times = alike ? bands - first_band : 1;
     for (const char *values = v->values; c < c_end; c += columns, values += v->across)
-        for (int i = 0, first = 0, after; i < bands; i += (int)t.times, first = after) {
-            after = g->count * (i + 1) / bands;
+        for (int i = first_band; i < bands; i += (int)t.times) {
+            const int first = g->count * i / bands, after = g->count * (i + 1) / bands;
             t.steps = g->ends[after - 1] - b->lo;
             if (t.steps <= 0)
                 continue;
@@ -663,7 +676,7 @@ static void add_values(const walk *w, const block *b, const group *g, const stri
 static strips packed_strips(const walk *w, int64_t first, int lane, stream *next) {
     int64_t columns = least(TILE_STRIP, w->width - first);
     return (strips){(const char *)(w->values + first * RDK_BLOCK + lane * columns), columns * 4,
-                    TILE_STRIP * RDK_BLOCK * 4, next};
+                    PACKED_STRIP, next};
 }
 
 /* Where the columns end that are whole strips. */
@@ -676,25 +689,63 @@ static int64_t whole_vectors(const walk *w) {
     return w->d->d_v / RDK_LANES * RDK_LANES;
 }
 
-static void add_packed_values(const walk *w, const block *b, const group *g, stream *next) {
+static void add_packed_values(const walk *w, const block *b, const group *g, int first_band,
+                              stream *next) {
     int64_t whole = whole_strips(w->width);
     strips v = packed_strips(w, 0, b->lo, next), rest = packed_strips(w, whole, b->lo, next);
-    add_values(w, b, g, &v, 0, whole);
-    add_values(w, b, g, &rest, whole, w->width);
+    add_values(w, b, g, &v, first_band, 0, whole);
+    add_values(w, b, g, &rest, first_band, whole, w->width);
+}
+
+static strips strips_in_place(const walk *w, const unit *u, const block *b, stream *next) {
+    return (strips){value_at(w, u, b->base + b->lo), w->d->v.row_stride * 4, TILE_STRIP * 4, next};
+}
+
+/* Whether all columns are whole strips, so that a tile may put them where it is asked to. */
+static bool packs_beside(const walk *w) {
+    return w->d->d_v % TILE_STRIP == 0;
+}
+
+/* Those of a block that nobody has brought together yet: the first band reads them where they lie, and a tile by hand puts what it
+ * has read where the others find it. */
+static void add_and_pack_values(const walk *w, const unit *u, const block *b, const group *g,
+                                stream *next) {
+    const int rows = g->count / bands_of(g);
+    int first_band = 0;
+    bool packed = false;
+    if (fill_strips(rows) && packs_beside(w) && sees_all(b, g)) {
+        const strips v = strips_in_place(w, u, b, next);
+        tile t;
+        begin_values(w, g, &v, &t);
+        t.steps = b->hi - b->lo;
+        t.a = (const char *)score_at(g, b->lo, 0);
+        t.b = v.values;
+        t.c = w->o + g->first * w->width;
+        t.shrink = shrink_at(b, g, b->lo);
+        t.across = w->width / TILE_STRIP;
+        t.b_across = v.across;
+        t.copy = (char *)(w->values + b->lo * TILE_STRIP);
+        t.copy_across = PACKED_STRIP;
+        packed = run_tile(&t, rows, TILE_STRIP / TILE_LANES);
+        first_band = 1;
+    }
+    if (!packed)
+        pack_values(w, u, b, b->lo, b->hi, 0);
+    add_packed_values(w, b, g, first_band, next);
 }
 
 /* From where they lie, but for the last columns. */
 static void add_values_in_place(const walk *w, const unit *u, const block *b, const group *g,
                                 stream *next) {
     int64_t whole = whole_vectors(w), in_strips = whole_strips(whole);
-    strips v = {value_at(w, u, b->base + b->lo), w->d->v.row_stride * 4, TILE_STRIP * 4, next};
-    add_values(w, b, g, &v, 0, in_strips);
+    strips v = strips_in_place(w, u, b, next);
+    add_values(w, b, g, &v, 0, 0, in_strips);
     v.values += in_strips * 4;
-    add_values(w, b, g, &v, in_strips, whole);
+    add_values(w, b, g, &v, 0, in_strips, whole);
     if (whole < w->width) {
         pack_values(w, u, b, b->lo, g->hi, whole);
         v = packed_strips(w, whole, b->lo, next);
-        add_values(w, b, g, &v, whole, w->width);
+        add_values(w, b, g, &v, 0, whole, w->width);
     }
 }
 
@@ -969,26 +1020,34 @@ static ahead rows_ahead(const walk *w, const unit *u, const block *b, const grou
     return rows;
 }
 
+/* Whether values should be brought together for this group and those after it, `groups` in all. Where it costs little to read them
+ * where they lie, that waits for a group that sees all of them: it can do it beside its tiles. */
+static bool is_worth_packing(const walk *w, const block *b, const group *g, int groups) {
+    if (TILE_PACKS == 0)
+        return false;
+    if (w->d->v.row_stride * 4 >= FAR_APART)
+        return groups > 2;
+    return sees_all(b, g) && groups > (packs_beside(w) ? TILE_PACKS : WORTH_PACKING);
+}
+
 /* One block for all groups. The last one fetches `next`, what is read after the block: were it fetched sooner, the other
  * groups' queries and sums would drive it out of the caches again. */
 static void attend(const walk *w, const unit *u, block b, ahead next) {
-    int groups = groups_of(u);
-    bool far_apart = w->d->v.row_stride * 4 >= FAR_APART;
-    bool packs = TILE_PACKS && groups > (far_apart ? 2 : WORTH_PACKING), packed = false;
+    const int groups = groups_of(u);
+    bool packed = false;
     for (int i = 0; i < groups; i++) {
         group g;
         find_group(w, u, i, groups, &g);
         if (!come_to(w, u, &b, &g))
             continue;
-        if (packs && !packed)
-            pack_values(w, u, &b, b.lo, b.hi, 0);
-        packed = packs;
         ahead now = i + 1 < groups ? rows_ahead(w, u, &b, &g) : next;
         score_group(w, u, &b, &g, &now.by_scores);
         weigh_scores(w, &b, &g);
         stream *by_values = now.together ? &now.by_scores : &now.by_values;
         if (packed)
-            add_packed_values(w, &b, &g, by_values);
+            add_packed_values(w, &b, &g, 0, by_values);
+        else if ((packed = is_worth_packing(w, &b, &g, groups - i)))
+            add_and_pack_values(w, u, &b, &g, by_values);
         else
             add_values_in_place(w, u, &b, &g, by_values);
         leave(w, &b, &g);

@@ -59,6 +59,9 @@ SCORES(8x1, 8, 1)
 VALUES(4x2, 4, 2)
 VALUES(5x2, 5, 2)
 VALUES(6x2, 6, 2)
+VALUES_COPIED(4x2, 4, 2)
+VALUES_COPIED(5x2, 5, 2)
+VALUES_COPIED(6x2, 6, 2)
 
 /* ---- Very few queries ----------------------------------------------------------------------------------------- */
 
@@ -104,10 +107,11 @@ static const tiles_by_hand TILES_BY_HAND[TILE_ROWS + 1][TILE_VECTORS + 1] = {
     [1][8] = {BY_QUERY_BY_HAND(1x8)},
     [2][4] = {BY_QUERY_BY_HAND(2x4)},
     [3][4] = {BY_QUERY_BY_HAND(3x4)},
-    [4][2] = {SCORES_BY_HAND(4x2), VALUES_BY_HAND(4x2), BY_QUERY_BY_HAND(4x2)},
+    [4][2] = {SCORES_BY_HAND(4x2), VALUES_BY_HAND(4x2), VALUES_COPIED_BY_HAND(4x2),
+              BY_QUERY_BY_HAND(4x2)},
     [4][3] = {SCORES_BY_HAND(4x3)},
-    [5][2] = {SCORES_BY_HAND(5x2), VALUES_BY_HAND(5x2)},
-    [6][2] = {SCORES_BY_HAND(6x2), VALUES_BY_HAND(6x2)},
+    [5][2] = {SCORES_BY_HAND(5x2), VALUES_BY_HAND(5x2), VALUES_COPIED_BY_HAND(5x2)},
+    [6][2] = {SCORES_BY_HAND(6x2), VALUES_BY_HAND(6x2), VALUES_COPIED_BY_HAND(6x2)},
     [8][1] = {SCORES_BY_HAND(8x1)},
 };
 

@@ -90,25 +90,30 @@
 /* Two lines of what is read next. */
 #define FETCH DO("prefetcht1 (%[ahead])") DO("prefetcht1 (%[ahead],%[twin])") DO("add $64, %[ahead]")
 
-/* The same where gaps may lie between rows: see `lines_ahead`. */
-#define LINES_END "%[lines]"
-#define ROW_END "8+%[lines]"
-#define GAP "32+%[lines]"
-#define FETCH_IN_ROWS \
-    FETCH DO("cmp " ROW_END ", %[ahead]") DO("jb 7f") \
-    DO("add 24+%[lines], %[ahead]") DO("mov %[ahead], " ROW_END) DO("sub 16+%[lines], %[ahead]") "7:\n\t"
+/* The same where gaps may lie between rows: see `lines_ahead`. LINES is where those are: an operand in memory, or a register that
+ * points at them, which clang's assembler can always add to. */
+#define IN_MEMORY(offset) offset "%[lines]"
+#define BY_POINTER(offset) offset "0(%[lines])"
+#define LINES_END(LINES) LINES("")
+#define ROW_END(LINES) LINES("8+")
+#define ROW_BYTES(LINES) LINES("16+")
+#define ROW_STEP(LINES) LINES("24+")
+#define GAP(LINES) LINES("32+")
+#define FETCH_IN_ROWS(LINES) \
+    FETCH DO("cmp " ROW_END(LINES) ", %[ahead]") DO("jb 7f") \
+    DO("add " ROW_STEP(LINES) ", %[ahead]") DO("mov %[ahead], " ROW_END(LINES)) DO("sub " ROW_BYTES(LINES) ", %[ahead]") "7:\n\t"
 
 #define LOOP(label, body) DO(".p2align 5") label ":\n\t" body DO("dec %[n]") DO("jnz " label "b")
 
 /* Steps but for the last four: those that are left over by fours, then fours, with fetching or without. */
-#define STEPS(shape, vectors, A, ones, fours, A_BY_1, A_BY_4) \
+#define STEPS(shape, vectors, A, ones, fours, A_BY_1, A_BY_4, LINES) \
     DO("mov %[" #ones "], %[n]") DO("test %[n], %[n]") DO("jz 2f") \
     LOOP("1", STEP(shape, vectors, A, 0) A_BY_1 DO("add %[b_step], %[b]")) "2:\n\t" \
-    DO("mov %[" #fours "], %[n]") DO("test %[n], %[n]") DO("jz 5f") DO("cmp " LINES_END ", %[ahead]") DO("jae 3f") \
-    DO("cmpq $0, " GAP) DO("jne 4f") \
+    DO("mov %[" #fours "], %[n]") DO("test %[n], %[n]") DO("jz 5f") DO("cmp " LINES_END(LINES) ", %[ahead]") DO("jae 3f") \
+    DO("cmpq $0, " GAP(LINES)) DO("jne 4f") \
     LOOP("8", FETCH FOUR_STEPS(shape, vectors, A) A_BY_4 B_BY_4) DO("jmp 5f") \
     LOOP("3", FOUR_STEPS(shape, vectors, A) A_BY_4 B_BY_4) DO("jmp 5f") \
-    LOOP("4", FETCH_IN_ROWS FOUR_STEPS(shape, vectors, A) A_BY_4 B_BY_4) "5:\n\t"
+    LOOP("4", FETCH_IN_ROWS(LINES) FOUR_STEPS(shape, vectors, A) A_BY_4 B_BY_4) "5:\n\t"
 #define B_BY_4 DO("lea (%[b],%[b_step],4), %[b]")
 
 /* All tiles that are one below the other: what lies between two is as short as can be. */
@@ -125,7 +130,7 @@
 
 /* All steps of a chain. a and b end four steps before its end, c behind the last row. */
 #define CHAIN(shape, vectors, A, ones, fours, A_BY_1, A_BY_4, E) \
-    A_BEGIN ZEROS STEPS(shape, vectors, A, ones, fours, A_BY_1, A_BY_4) \
+    A_BEGIN ZEROS STEPS(shape, vectors, A, ones, fours, A_BY_1, A_BY_4, IN_MEMORY) \
     LAST_FOUR_FRONT(shape, vectors, A, E, NEXT_ROW) LAST_FOUR_BACK(shape, vectors, A, E, NEXT_ROW)
 
 /* The largest of each column, and the sum of all: beside the FMAs of the next tile, since other pipes take them. Sums are added to
@@ -254,21 +259,35 @@
 #define FACTOR(r) SPLAT(#r "*4(%[n])", X)
 #define TIMES_FACTOR(sum, r, i) MUL(#i "*" BYTES C_ROW_##r, X, sum)
 
-#define VALUE_TILES(shape, rows, vectors, BEGIN) \
+/* `held` is how a step of b is held: as vectors, or, where it is put elsewhere, too, as vectors_COPIED. COPY_ON moves on where. */
+#define HOLD_2_COPIED(s) HOLD_2(s) STORE(#s "*2*" BYTES "(%[copy])", B0) STORE(#s "*2*" BYTES "+" BYTES "(%[copy])", B1)
+#define STEP_ROW_2_COPIED STEP_ROW_2
+#define COPY_ON(steps) DO("add $" #steps "*2*" BYTES ", %[copy]")
+
+#define VALUE_TILES(shape, rows, vectors, held, BEGIN, COPY_BY_1, COPY_BY_4, ...) \
     __asm__ volatile(TILES(BEGIN \
-        STEPS(shape, vectors, ACROSS, ones, fours, DO("add %[a_far], %[a]"), DO("lea (%[a],%[a_far],4), %[a]")) \
-        LAST_FOUR_FRONT(shape, vectors, ACROSS, PUT_ROW, ) THREE_ROWS_ON LAST_FOUR_BACK(shape, vectors, ACROSS, PUT_ROW, ) \
+        STEPS(shape, held, ACROSS, ones, fours, DO("add %[a_far], %[a]") COPY_BY_1, DO("lea (%[a],%[a_far],4), %[a]") COPY_BY_4, BY_POINTER) \
+        LAST_FOUR_FRONT(shape, held, ACROSS, PUT_ROW, ) THREE_ROWS_ON LAST_FOUR_BACK(shape, vectors, ACROSS, PUT_ROW, ) \
         DO("add %[a_on], %[a]") DO("add %[b_on], %[b]") DO("add %[c_on], %[c]") DO("addq $4*" #rows ", %[shrink]")) \
-        : [a] "+r"(a), [b] "+r"(b), [c] "+r"(c), [ahead] "+r"(ahead), [n] "=&r"(n), [times] "+m"(times), [shrink] "+m"(shrink), \
-          [lines] "+m"(next) \
+        : [a] "+r"(a), [b] "+r"(b), [c] "+r"(c), [ahead] "+r"(ahead), [n] "=&r"(n), [times] "+m"(times), [shrink] "+m"(shrink) \
+          __VA_ARGS__ \
         : [a_far] "r"(far), [a_far3] "r"(3 * far), [b_step] "r"(b_step), [b_step3] "r"(3 * b_step), \
-          [c_row] "r"(c_row), [c_row3] "r"(3 * c_row), [twin] "r"(t->fetch->twin), \
+          [c_row] "r"(c_row), [c_row3] "m"(c_row3), [twin] "r"(t->fetch->twin), [lines] "r"(&next), \
           [ones] "m"(ones), [fours] "m"(fours), [a_on] "m"(a_on), [b_on] "m"(b_on), [c_on] "m"(c_on) \
         : CLOBBERS)
+#define VALUE_TILES_IN_PLACE(shape, rows, vectors, BEGIN) VALUE_TILES(shape, rows, vectors, vectors, BEGIN, , , )
 
-#define VALUES(shape, rows, vectors) \
-    static void tile_values_##shape(const tile *t) { \
-        const int64_t far = t->a_step, b_step = t->b_step, c_row = t->c_row * 4; \
+/* Of one band, which puts what it reads at `copy`. */
+#define VALUE_TILES_COPIED(shape, rows, vectors, BEGIN) \
+    VALUE_TILES(shape, rows, vectors, vectors##_COPIED, BEGIN, COPY_ON(1), COPY_ON(4), , [copy] "+r"(copy))
+
+#define SUMS_GO_ON(shape, vectors) EACH_SUM(shape, vectors, NO_ROW, LOAD_ROW)
+#define SUMS_SHRUNK(shape, vectors) DO("mov %[shrink], %[n]") EACH_SUM(shape, vectors, FACTOR, TIMES_FACTOR)
+
+/* All columns; BODY is what is done with tiles below each other. */
+#define VALUE_COLUMNS(name, rows, vectors, BODY) \
+    static void name(const tile *t) { \
+        const int64_t far = t->a_step, b_step = t->b_step, c_row = t->c_row * 4, c_row3 = 3 * c_row; \
         const int64_t ones = t->steps & 3, fours = (t->steps >> 2) - 1; \
         const int64_t a_on = rows * 4 - (t->steps - 4) * far, b_on = -(t->steps - 4) * b_step, c_on = (rows - 3) * c_row; \
         const char *ahead = t->fetch->p; \
@@ -278,21 +297,32 @@
             const float *shrink = t->shrink; \
             float *c = t->c + i * vectors * TILE_LANES; \
             int64_t n, times = t->times; \
-            if (!shrink) \
-                VALUE_TILES(shape, rows, vectors, ZEROS); \
-            else if (shrink == TILE_AS_IT_IS) \
-                VALUE_TILES(shape, rows, vectors, EACH_SUM(shape, vectors, NO_ROW, LOAD_ROW)); \
-            else \
-                VALUE_TILES(shape, rows, vectors, DO("mov %[shrink], %[n]") EACH_SUM(shape, vectors, FACTOR, TIMES_FACTOR)); \
+            BODY \
         } \
         stream_follow(t->fetch, ahead, &next); \
     }
+
+#define VALUES(shape, rows, vectors) \
+    VALUE_COLUMNS(tile_values_##shape, rows, vectors, \
+        if (!shrink) \
+            VALUE_TILES_IN_PLACE(shape, rows, vectors, ZEROS); \
+        else if (shrink == TILE_AS_IT_IS) \
+            VALUE_TILES_IN_PLACE(shape, rows, vectors, SUMS_GO_ON(shape, vectors)); \
+        else \
+            VALUE_TILES_IN_PLACE(shape, rows, vectors, SUMS_SHRUNK(shape, vectors));)
+#define VALUES_COPIED(shape, rows, vectors) \
+    VALUE_COLUMNS(tile_values_copied_##shape, rows, vectors, \
+        char *copy = t->copy + i * t->copy_across; \
+        if (!shrink) \
+            VALUE_TILES_COPIED(shape, rows, vectors, ZEROS); \
+        else \
+            VALUE_TILES_COPIED(shape, rows, vectors, SUMS_SHRUNK(shape, vectors));)
 /* clang-format on */
 
 /* ---- Which there are: of a number of rows and vectors; NULL where there is none ------------------------------- */
 
 typedef struct tiles_by_hand {
-    tile_function *scores_of_1, *scores_of_2, *scores_by_chain, *values;
+    tile_function *scores_of_1, *scores_of_2, *scores_by_chain, *values, *values_copied;
     tile_function *values_by_query; /* of very few queries */
 } tiles_by_hand;
 
@@ -300,6 +330,7 @@ typedef struct tiles_by_hand {
     .scores_of_1 = tile_scores_##shape##_of_1, .scores_of_2 = tile_scores_##shape##_of_2,          \
     .scores_by_chain = tile_scores_##shape##_by_chain
 #define VALUES_BY_HAND(shape) .values = tile_values_##shape
+#define VALUES_COPIED_BY_HAND(shape) .values_copied = tile_values_copied_##shape
 #define BY_QUERY_BY_HAND(shape) .values_by_query = tile_by_query_##shape
 
 RDK_INLINE bool fetches_in_a_row(const stream *s) {
@@ -317,7 +348,7 @@ RDK_INLINE tile_function *simple_tile(const tiles_by_hand *are, const tile *t, i
     if (t->steps - (t->steps - 1) / piece * piece < 4 * t->chains) /* those of the last piece */
         return NULL;
     if (t->a_row == 4 && t->chains == 1)
-        return are->values;
+        return t->copy ? are->values_copied : are->values;
     if (t->a_step != 4 * t->chains || t->shrink || t->across != 1)
         return NULL;
     return t->chains == 1      ? are->scores_of_1

@@ -98,10 +98,12 @@ typedef struct tile {
     int64_t b_row, b_step; /* bytes from a step to the next one, and to the next one of its chain */
     bool by_chain;         /* steps of b lie chain by chain */
     float *c;
-    int64_t c_row;    /* floats */
-    int64_t times;    /* so many tiles, one below the other; at least one */
-    int64_t across;   /* so many times those, side by side; at least one */
-    int64_t b_across; /* bytes from the b of one to that of the one beside it */
+    int64_t c_row;       /* floats */
+    int64_t times;       /* so many tiles, one below the other; at least one */
+    int64_t across;      /* so many times those, side by side; at least one */
+    int64_t b_across;    /* bytes from the b of one to that of the one beside it */
+    char *copy;          /* NULL, or where tiles by hand put all steps of b, too, without gaps */
+    int64_t copy_across; /* bytes from the copy of one to that of the one beside it */
     int64_t steps;
     int64_t chains;      /* 1 or 2, step by step in turn; each begins at +0 and is added to c */
     const float *shrink; /* NULL: c begins at +0; else c[r] is first multiplied with shrink[r] */

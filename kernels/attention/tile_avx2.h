@@ -13,7 +13,7 @@ enum {
     TILE_HALF = 0,   /* whole vectors are narrow enough */
     TILE_GROUP = 24, /* queries that share one pass over the keys */
     TILE_STRIP = 16, /* columns of values that are brought together */
-    TILE_PACKS = 1,  /* whether values should come from L1 */
+    TILE_PACKS = 3,  /* groups, from where on values should come from L1, if tiles put them there */
     FEW_PANEL = 32,  /* keys and values of very few queries, in turn, from memory */
     FEW_IN_L1 = 16,  /* the same, from a cache that is not a large L2 */
     TILE_REGISTERS = 16,
@@ -126,7 +126,7 @@ static tile_function *const TILES[TILE_ROWS + 1][TILE_VECTORS + 1] = {
 #define few_by_hand(f, queries) NULL
 #endif
 
-/* Whether scores were noted, if that is what they are. */
+/* Whether the tile is by hand, and so scores were noted, or values copied. */
 RDK_INLINE bool run_tile(const tile *t, int rows, int vectors) {
     tile_function *f = by_hand(t, rows, vectors);
     (f ? f : TILES[rows][vectors])(t);

@@ -13,7 +13,7 @@ enum {
     TILE_HALF = 8,   /* queries that take half a vector */
     TILE_GROUP = 48, /* queries that share one pass over the keys */
     TILE_STRIP = 64, /* columns of values that are brought together */
-    TILE_PACKS = 0,  /* whether values should come from L1: L2 is fast enough */
+    TILE_PACKS = 0,  /* values never come from L1 on purpose: L2 is fast enough */
     FEW_PANEL = 32,  /* keys and values of very few queries, in turn, from memory */
     FEW_IN_L1 = 16,  /* the same, from a cache that is not a large L2 */
     TILE_REGISTERS = 32,
@@ -145,7 +145,7 @@ static void run_half(const tile *t, int rows) {
     }
 }
 
-/* Whether scores were noted, if that is what they are. */
+/* Whether the tile is by hand, and so scores were noted, or values copied. */
 RDK_INLINE bool run_tile(const tile *t, int rows, int vectors) {
     tile_function *f = by_hand(t, rows, vectors);
     if (f)

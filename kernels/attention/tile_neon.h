@@ -13,7 +13,7 @@ enum {
     TILE_HALF = 0,         /* whole vectors are narrow enough */
     TILE_GROUP = 24,       /* queries that share one pass over the keys */
     TILE_STRIP = 16,       /* columns of values that are brought together */
-    TILE_PACKS = 1,        /* whether values should come from L1 */
+    TILE_PACKS = 10,       /* groups, from where on values should come from L1 */
     FEW_PANEL = RDK_BLOCK, /* keys and values of very few queries, in turn, from memory */
     FEW_IN_L1 = RDK_BLOCK, /* the same, from a cache that is not a large L2 */
 };
@@ -119,7 +119,7 @@ static tile_function *const TILES[TILE_ROWS + 1][TILE_VECTORS + 1] = {
     [8] = {[2] = tile_8x2},
 };
 
-/* Scores are not noted. */
+/* Scores are not noted, nor values copied. */
 RDK_INLINE bool run_tile(const tile *t, int rows, int vectors) {
     TILES[rows][vectors](t);
     return false;
