@@ -46,6 +46,7 @@ static inline int64_t rdk_piece_end(int64_t first, int64_t d) {
 
 #define RDK_HOT 0x1p+16f     /* a row whose maximum lies in +-HOT takes the float path */
 #define RDK_ABSENT -0x1p+20f /* a bias (base 2) this low takes its column out */
+#define RDK_HEADROOM 8       /* an attention score may lie so far above its reference */
 #define RDK_FLUSH -100       /* weights below 2^FLUSH are +0, so that none is subnormal */
 
 /* 2^f - 1 = f * (A1 + A2 f + ... + A6 f^5) on |f| <= 0.5 + 2^-8 + 2^-17. */
@@ -195,7 +196,7 @@ static inline float rdk_pow2(int k) {
     return rdk_float((uint32_t)(k + 127) << 23);
 }
 
-/* 2^f * 2^k, for |f| a little over 0.5 at most and k in FLUSH .. 1: the last product is exact. */
+/* 2^f * 2^k, for |f| a little over 0.5 at most and k in FLUSH .. HEADROOM: the last product is exact. */
 static inline float rdk_exp2(float f, int k) {
     float i = RDK_A6;
     i = rdk_fma(i, f, RDK_A5);

@@ -174,6 +174,29 @@ static bool walk_wide_blocks(visitor *visit, void *context) {
     return true;
 }
 
+/* So many rows that values are brought together: beside a tile, where they are whole strips and a group sees all keys of a
+ * block, or apart; and all of them at once where they lie far apart. */
+static bool walk_packed_values(visitor *visit, void *context) {
+    static const int64_t ROWS[] = {72, 73, 80, 97, 121, 250}, KEYS[] = {4, 13, 131, 258};
+    static const int64_t COLUMNS[] = {16, 17, 32, 48, 144}, POSITIONS[] = {0, 5, 121};
+    attention_case c = attention_default();
+    EACH(int64_t, rows, ROWS)
+    EACH(int64_t, keys, KEYS)
+    EACH(int64_t, columns, COLUMNS)
+    EACH(int64_t, position, POSITIONS)
+    EACH_CAUSAL(causal) {
+        c.q_len = *rows;
+        c.kv_len = *keys;
+        c.key_pos0 = *position;
+        c.at_end = *columns % 3 != 0;
+        c.pad[OPERAND_V] = *position == 5 ? 512 : *position == 121 ? 3 : 0;
+        set_dims(&c, 2, *columns);
+        set_causal(&c, causal);
+        GO(c);
+    }
+    return true;
+}
+
 static bool walk_empty(visitor *visit, void *context) {
     for (int which = 1; which < 32; which++)
         for (int outputs = 0; outputs < 4; outputs++)
@@ -440,6 +463,27 @@ static bool walk_cold(visitor *visit, void *context) {
     return true;
 }
 
+/* References that stay, or move: by less than HEADROOM never, by more at once. */
+static bool walk_references(visitor *visit, void *context) {
+    static const int64_t ROWS[] = {1, 2, 4, 7, 24, 40}, POSITIONS[] = {0, 3, 1000, 1024};
+    attention_case c = attention_default();
+    c.scores = SCORES_RISING;
+    c.scale = (float)RDK_LN2;
+    EACH(int64_t, rows, ROWS)
+    EACH(int64_t, position, POSITIONS)
+    EACH_CAUSAL(causal)
+    for (int64_t keys = 130; keys <= 1200; keys += 107) {
+        c.q_len = *rows;
+        c.kv_len = keys;
+        c.key_pos0 = *position;
+        c.values = keys % 2 ? VALUES_HUGE : VALUES_NORMAL;
+        set_dims(&c, 1 + keys % 3, 3);
+        set_causal(&c, causal);
+        GO(c);
+    }
+    return true;
+}
+
 /* Sums that underflow to -0 in several chunks: what is written is +0, whatever a tile added of +0. */
 static bool walk_signs_of_zero(visitor *visit, void *context) {
     attention_case c = attention_default();
@@ -465,6 +509,7 @@ const axis ATTENTION_AXES[] = {
     {"groups of heads", walk_groups},
     {"query blocks", walk_query_blocks},
     {"wide query blocks", walk_wide_blocks},
+    {"packed values", walk_packed_values},
     {"empty", walk_empty},
     {"positions", walk_positions},
     {"bottom right", walk_bottom_right},
@@ -480,6 +525,7 @@ const axis ATTENTION_AXES[] = {
     {"families of scores", walk_families},
     {"values", walk_values},
     {"hot and cold chunks", walk_cold},
+    {"references", walk_references},
     {"signs of zero", walk_signs_of_zero},
     {0},
 };

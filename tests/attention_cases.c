@@ -127,9 +127,19 @@ static float query_value(const attention_case *c, int64_t column, rng *r) {
         return fabsf(normal(r)) + 0.125f; /* so that the sign of a score is the key's */
     case SCORES_HUGE:
         return normal(r) * 1e3f;
+    case SCORES_RISING:
+        return column == deciding(c) ? PICK(r, 1, 1, 0.9375f, 1.0625f, 0.5f) : zero(r);
     default:
         return normal(r);
     }
+}
+
+/* With a scale of ln(2) these are the scores, in base 2, of a query of 1. */
+static float rising(const attention_case *c, int64_t position, rng *r) {
+    int64_t block = position / RDK_BLOCK;
+    rng of_block = {(uint64_t)c->seed ^ (uint64_t)block};
+    float level = (float)(block % 1000 * RDK_HEADROOM) + (float)rng_below(&of_block, 9) * 0.125f;
+    return level - (chance(r, 10) ? 0 : 88 + (float)rng_below(r, 100) * 0.25f);
 }
 
 static float key_value(const attention_case *c, int64_t position, rng *r) {
@@ -154,6 +164,8 @@ static float key_value(const attention_case *c, int64_t position, rng *r) {
         return normal(r) * 1e6f;
     case SCORES_HUGE:
         return normal(r) * 1e37f;
+    case SCORES_RISING:
+        return rising(c, position, r);
     default:
         return normal(r);
     }

@@ -38,6 +38,7 @@ enum {
     SCORES_MIXED,     /* some chunks hot, some cold, some cold and low */
     SCORES_COLD,
     SCORES_HUGE, /* inf and inf - inf within the chain */
+    SCORES_RISING, /* from block to block by about HEADROOM, many so low that they are flushed or nearly */
     SCORES_BITS, /* any bits at all */
     SCORES_COUNT
 };

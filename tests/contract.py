@@ -348,6 +348,7 @@ def log2(l):
 
 CHUNK = 1024
 CHAIN = 96
+HEADROOM = (0, 8, 0)
 LEAST_SHIFT = (1, 126, 0)
 
 # What is known of a run of keys: M, l, and o, a float for each column of the values.
@@ -419,9 +420,10 @@ def chunk_state(start, x, v, d_v):
         if cold:
             e = [cold_weight(a, state.M) for a in x[keys]]
         else:
-            M = largest((state.M, rint(largest(x[keys]))))
-            state = rescaled(state, M)
-            e = [weight(a, None, None, ONE, ZERO, M) for a in x[keys]]
+            T = largest(x[keys])
+            if less(F64.add(state.M, HEADROOM), T):
+                state = rescaled(state, rint(T))
+            e = [weight(a, None, None, ONE, ZERO, state.M) for a in x[keys]]
         state = add_block(state, first, e, v[keys])
     if state.l == NAN:
         return state._replace(M=ZERO)

@@ -193,7 +193,7 @@ ATTENTION = [
     ("sum_not_shrunk", "vector", [
         (WALK, "f64x8_low(f32x16_load(g->shrink + i))", "f64x8_low(f32x16_set1(1))")]),
     ("few_sum_not_shrunk", "vector", [
-        (WALK, "*l = *l * g->shrink[i]", "*l = *l")]),
+        (WALK, "before = g->shrinks ? *l * g->shrink[i] : *l;", "before = *l;")]),
     ("output_not_shrunk", "vector", [
         (TILE, "tile_splat(shrink + ", "tile_splat((const float[64]){[0 ... 63] = 1} + ")]),
     ("output_shrunk_like_the_first_row", "vector", [
@@ -206,6 +206,12 @@ ATTENTION = [
                "shrink == g->shrink ? shrink + first + 1 : shrink;")]),
     ("output_not_shrunk_by_a_reference_that_moved", "vector", [
         (WALK, "g->shrinks = f32x16_max_lanes(moved) > 0;", "g->shrinks = false;")]),
+    ("reference_moves_too_soon", "vector", [
+        (WALK, "f32x16_set1(RDK_HEADROOM)", "f32x16_set1(RDK_HEADROOM - 1)")]),
+    ("reference_moves_too_late", "vector", [
+        (WALK, "f32x16_set1(RDK_HEADROOM)", "f32x16_set1(RDK_HEADROOM + 0.125f)")]),
+    ("all_references_move_with_one", "vector", [
+        (WALK, "f32x16_select(may_stay(t, old), old, rint)", "f32x16_max(old, rint)")]),
     ("weights_relative_to_the_last_chunk", "vector", [
         (WALK, "has_plain_weights(r) ? (float)r->M",
                "has_plain_weights(r) ? w->M[2 * g.first + i]")]),

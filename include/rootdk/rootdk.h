@@ -26,7 +26,7 @@
 
 /* The version of the arithmetic (docs/arithmetic.md). Two libraries with the same number give the
  * same bits for the same call, whatever their ISA, compiler or version. */
-#define RDK_ARITHMETIC_VERSION 2
+#define RDK_ARITHMETIC_VERSION 3
 
 /* RDK_API marks what a shared library exports; define RDK_SHARED when linking one on Windows. */
 #if defined(_WIN32) && defined(RDK_BUILDING)

@@ -100,10 +100,9 @@ static void add_blocks(const chunk *c, rdk_state *s) {
         end = first + RDK_BLOCK - (c->q->key_pos0 + first) % RDK_BLOCK;
         if (end > c->end)
             end = c->end;
-        if (!s->cold) {
-            double M = rintf(largest(c, first, end)) + 0.0; /* never -0 */
-            rescale(c->q, s, M > s->M ? M : s->M);
-        }
+        float T = largest(c, first, end);
+        if (!s->cold && T > s->M + RDK_HEADROOM)
+            rescale(c->q, s, rintf(T) + 0.0); /* never -0 */
         add_block(c, first, end, s);
     }
 }

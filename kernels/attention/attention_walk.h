@@ -7,7 +7,7 @@
  * For each block of 128 keys, a group goes through four phases, its scores in L1:
  *
  *     scores     keys are the rows of a tile, the group's queries its columns
- *     maxima     M, and what the sums so far must be multiplied with
+ *     maxima     M, and what the sums so far must be multiplied with, if it moves
  *     weights    in place of the scores, and their sums
  *     values     queries are the rows of a tile, columns of the values its columns
  *
@@ -429,24 +429,41 @@ static void largest_by_query(const block *b, const group *g, float *max, f32x16 
     }
 }
 
+/* Whether references go on as they are, though the largest scores may lie above them; mostly they do. */
+RDK_INLINE b32x16 may_stay(f32x16 max, f32x16 M) {
+    return f32x16_le(max, f32x16_add(M, f32x16_set1(RDK_HEADROOM)));
+}
+
+/* Moves those that must, and notes what the sums so far must be multiplied with. */
+static void move_references(group *g, const float *max, float *M) {
+    const f32x16 magic = f32x16_set1(RDK_MAGIC);
+    for (int i = 0; i < 2 * g->width; i += RDK_LANES) {
+        f32x16 t = f32x16_load(max + i), old = f32x16_load(M + i);
+        f32x16 rint = f32x16_sub(f32x16_add(t, magic), magic);
+        f32x16 new = f32x16_select(may_stay(t, old), old, rint);
+        f32x16_store(g->shrink + i, shrink_of(old, new));
+        f32x16_store(M + i, new);
+    }
+}
+
 /* A chunk with a T above HOT, or NaN, is computed again when it is closed: here it may become anything. */
 static void find_references(const walk *w, const block *b, group *g) {
     float max[3 * TILE_GROUP];
     float *M = w->M + 2 * g->first, *T = w->T + 2 * g->first;
-    f32x16 magic = f32x16_set1(RDK_MAGIC), sum = f32x16_set1(0), moved = sum;
+    f32x16 sum = f32x16_set1(0), moved = sum;
     (by_query(g) ? largest_by_query : g->noted ? largest_noted : largest_by_key)(b, g, max, &sum);
     if (f32x16_has_nan(sum))
         note_nan(w, b, g);
     for (int i = 0; i < 2 * g->width; i += RDK_LANES) {
         f32x16 t = f32x16_max(f32x16_load(max + i), f32x16_load(max + g->width + i));
-        f32x16 old = f32x16_load(M + i);
-        f32x16 new = f32x16_max(old, f32x16_sub(f32x16_add(t, magic), magic));
-        f32x16_store(g->shrink + i, shrink_of(old, new));
-        moved = f32x16_add(moved, f32x16_zero_where(f32x16_le(new, old), f32x16_set1(1)));
-        f32x16_store(M + i, new);
+        f32x16_store(max + i, t);
         f32x16_store(T + i, f32x16_max(f32x16_load(T + i), t));
+        moved =
+            f32x16_add(moved, f32x16_zero_where(may_stay(t, f32x16_load(M + i)), f32x16_set1(1)));
     }
     g->shrinks = f32x16_max_lanes(moved) > 0;
+    if (g->shrinks)
+        move_references(g, max, M);
 }
 
 /* ---- Phase 3: weights ----------------------------------------------------------------------------------- */
@@ -532,8 +549,10 @@ static void weigh_group(const walk *w, const block *b, const group *g) {
         sum_lanes(b, g, lanes);
     for (int i = 0; i < g->width; i += 8) {
         f64x8 sum = f64x8_add(fold_8(lanes + i, g->width, 0), fold_8(lanes + i, g->width, 1));
-        f64x8 shrink = f64x8_low(f32x16_load(g->shrink + i));
-        f64x8_store(l + i, f64x8_add(f64x8_mul(f64x8_load(l + i), shrink), sum));
+        f64x8 before = f64x8_load(l + i);
+        if (g->shrinks)
+            before = f64x8_mul(before, f64x8_low(f32x16_load(g->shrink + i)));
+        f64x8_store(l + i, f64x8_add(before, sum));
     }
 }
 
@@ -557,8 +576,8 @@ static void weigh_queries(const walk *w, const block *b, const group *g) {
             sum = weigh_in_turn(s + lane, magic, F32X16_IN_FLIGHT, sum);
         for (; lane < to; lane += RDK_LANES)
             sum = weigh_in_turn(s + lane, magic, 1, sum);
-        double *l = w->l + g->first + i;
-        *l = *l * g->shrink[i] + rdk_fold_lanes(sum);
+        double *l = w->l + g->first + i, before = g->shrinks ? *l * g->shrink[i] : *l;
+        *l = before + rdk_fold_lanes(sum);
     }
 }
 
