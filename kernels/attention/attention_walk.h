@@ -76,16 +76,19 @@ typedef struct block {
 /* Rows that share the passes over keys and values. Each sees as many keys as the one before, or more. */
 typedef struct group {
     int64_t first;
-    int count, width;                 /* rows; the same, rounded up to whole vectors */
-    int ends[TILE_GROUP];             /* of the lanes that each row sees */
-    int hi;                           /* the last of them */
-    bool by_chain;                    /* its queries lie chain by chain */
-    float *scores;                    /* of a block; then weights */
-    int lane_step, row_step;          /* floats from a score to that of the next lane, and row */
-    bool noted;                       /* by tiles, in `notes` */
-    float notes[2 * TILE_GROUP];      /* the largest score of each row; sums, to look for NaN in */
-    float shrink[2 * TILE_GROUP + 8]; /* of the sums so far, all rows twice; eight more are read */
-    bool shrinks;                     /* one of these is not 1 */
+    int count, width;        /* rows; the same, rounded up to whole vectors */
+    int ends[TILE_GROUP];    /* of the lanes that each row sees */
+    int hi;                  /* the last of them */
+    bool by_chain;           /* its queries lie chain by chain */
+    float *scores;           /* of a block; then weights */
+    int lane_step, row_step; /* floats from a score to that of the next lane, and row */
+    bool noted;              /* by tiles, in `notes` */
+    _Alignas(RDK_LINE) float notes
+        [2 * TILE_GROUP]; /* the largest score of each row; sums, to look for NaN in */
+    _Alignas(
+        RDK_LINE) float shrink[2 * TILE_GROUP +
+                               8]; /* of the sums so far, all rows twice; eight more are read */
+    bool shrinks;                  /* one of these is not 1 */
 } group;
 
 /* Keys and values that lie together. */
@@ -448,7 +451,7 @@ static void move_references(group *g, const float *max, float *M) {
 
 /* A chunk with a T above HOT, or NaN, is computed again when it is closed: here it may become anything. */
 static void find_references(const walk *w, const block *b, group *g) {
-    float max[3 * TILE_GROUP];
+    _Alignas(RDK_LINE) float max[3 * TILE_GROUP];
     float *M = w->M + 2 * g->first, *T = w->T + 2 * g->first;
     f32x16 sum = f32x16_set1(0), moved = sum;
     (by_query(g) ? largest_by_query : g->noted ? largest_noted : largest_by_key)(b, g, max, &sum);
@@ -542,7 +545,7 @@ RDK_INLINE f64x8 fold_8(const float *lanes, int width, int i) {
 }
 
 static void weigh_group(const walk *w, const block *b, const group *g) {
-    float lanes[RDK_LANES * TILE_GROUP + RDK_LANES];
+    _Alignas(RDK_LINE) float lanes[RDK_LANES * TILE_GROUP + RDK_LANES];
     double *l = w->l + g->first;
     weigh_block(b, g, w->M + 2 * g->first, lanes);
     if (!SUMS_BESIDE)
