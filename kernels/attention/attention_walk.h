@@ -31,8 +31,12 @@ enum {
     MAX_UNITS = 32,
     WORTH_PACKING = 10,      /* groups, from where on strips in L1 make up for packing them apart */
     LARGEST_CACHE = 1 << 24, /* bytes of keys and values that a call may well find in a cache */
-    LARGE_L2 = 1 << 20,      /* bytes, from where on very few queries go through whole blocks */
-    FAR_APART = 2048,        /* bytes between values, from where on the caches' sets hold too few */
+    MANY_PAGES =
+        1 << 21,        /* bytes of operands, from where on it pays to translate addresses ahead */
+    AHEAD = 1 << 20,    /* bytes of keys, and of values, whose addresses are translated at once */
+    PAGE = 4096,        /* bytes; where pages are larger, little is lost */
+    LARGE_L2 = 1 << 20, /* bytes, from where on very few queries go through whole blocks */
+    FAR_APART = 2048,   /* bytes between values, from where on the caches' sets hold too few */
     QUANTUM = TILE_LANES > 8 ? TILE_LANES : 8, /* where groups begin, in rows */
     PACKED_STRIP = TILE_STRIP * RDK_BLOCK * 4, /* bytes of a strip of packed values */
     SUMS_BESIDE = F32X16_IN_FLIGHT > 2,        /* there are registers for sums beside the weights */
@@ -46,6 +50,7 @@ typedef struct walk {
     int64_t chains;   /* of a score */
     bool twins;       /* rows of keys and of values are alike */
     bool from_memory; /* keys and values are more than a cache may be expected to hold */
+    bool translates;  /* operands lie in more pages than a core may be expected to know */
     int panel;        /* keys and values of very few queries, in turn */
     int64_t max_rows;
     float *q;      /* group by group, [d_qk][width of the group] */
@@ -136,6 +141,49 @@ static ahead ahead_of(const walk *w, place p) {
         return (ahead){.by_scores = stream_of_both(w, p.k, p.v, p.count), .together = true};
     return (ahead){.by_scores = halves_of(p.k, d->d_qk, d->k.row_stride, p.count),
                    .by_values = halves_of(p.v, d->d_v, d->v.row_stride, p.count)};
+}
+
+/* ---- Addresses -------------------------------------------------------------------------------------------- */
+
+/* Before a line can be fetched, its address is translated. Where that is not known yet of its page, it takes longer than a core looks
+ * ahead, and the sums wait: so it is done for many pages at once, which takes little longer than for one. */
+static void translate(const char *at, int64_t bytes) {
+    for (int64_t i = 0; i < bytes; i += PAGE - (int64_t)((uintptr_t)(at + i) % PAGE))
+        __builtin_prefetch(at + i, 0, 2);
+}
+
+/* Rows of d elements, where they follow each other. */
+static void translate_rows(const char *rows, int64_t d, int64_t row_stride, int64_t count) {
+    if (row_stride == d)
+        translate(rows, count * d * 4);
+}
+
+static void translate_place(const walk *w, place p) {
+    translate_rows(p.k, w->d->d_qk, w->d->k.row_stride, p.count);
+    translate_rows(p.v, w->d->d_v, w->d->v.row_stride, p.count);
+}
+
+/* As a view of what may be read. */
+static rdk_const_view out_view(const rdk_attention_desc *d) {
+    return (rdk_const_view){d->out.data, d->out.batch_stride, d->out.head_stride, d->out.row_stride,
+                            d->out.type};
+}
+
+/* What a unit will read and write: all queries and results, and the first keys and values. */
+static void translate_unit(const walk *w, const unit *u) {
+    const rdk_attention_desc *d = w->d;
+    const rdk_const_view out = out_view(d);
+    const rdk_row *r = &w->rows[u->first], *last = r + u->count - 1;
+    const int64_t queries = last->query - r->query + 1;
+    const int64_t first = r->head - r->head % w->group;
+    for (int64_t h = first; h < first + w->group; h++) {
+        translate_rows(rdk_const_view_row(&d->q, r->batch, h, r->query), d->d_qk, d->q.row_stride,
+                       queries);
+        translate_rows(rdk_const_view_row(&out, r->batch, h, r->query), d->d_v, d->out.row_stride,
+                       queries);
+    }
+    const int64_t most = AHEAD / 4 / (d->d_qk > d->d_v ? d->d_qk : d->d_v);
+    translate_place(w, (place){u->k, u->v, least(d->kv_len, most)});
 }
 
 /* The lanes of a block that a row sees end here. */
@@ -1023,8 +1071,7 @@ static stream rows_in_order(const walk *w, const rdk_const_view *v, int64_t d, i
  * queries that the next one will turn, if this is their first block. */
 static ahead rows_ahead(const walk *w, const unit *u, const block *b, const group *g) {
     const rdk_attention_desc *d = w->d;
-    const rdk_const_view out = {d->out.data, d->out.batch_stride, d->out.head_stride,
-                                d->out.row_stride, d->out.type};
+    const rdk_const_view out = out_view(d);
     const int64_t next = g->first + g->count;
     const int64_t next_count = least(TILE_GROUP, u->first + u->count - next);
     const bool leaves = sees_no_more(w, b, g), more_heads = w->group > 2;
@@ -1054,7 +1101,7 @@ static bool is_worth_packing(const walk *w, const block *b, const group *g, int 
 
 /* One block for all groups. The last one fetches `next`, what is read after the block: were it fetched sooner, the other
  * groups' queries and sums would drive it out of the caches again. */
-static void attend(const walk *w, const unit *u, block b, ahead next) {
+static void attend(const walk *w, const unit *u, block b, place next) {
     const int groups = groups_of(u);
     bool packed = false;
     for (int i = 0; i < groups; i++) {
@@ -1062,7 +1109,9 @@ static void attend(const walk *w, const unit *u, block b, ahead next) {
         find_group(w, u, i, groups, &g);
         if (!come_to(w, u, &b, &g))
             continue;
-        ahead now = i + 1 < groups ? rows_ahead(w, u, &b, &g) : next;
+        if (i + 1 == groups && w->translates)
+            translate_place(w, next);
+        ahead now = i + 1 < groups ? rows_ahead(w, u, &b, &g) : ahead_of(w, next);
         score_group(w, u, &b, &g, &now.by_scores);
         weigh_scores(w, &b, &g);
         stream *by_values = now.together ? &now.by_scores : &now.by_values;
@@ -1377,6 +1426,8 @@ static work *attend_to_few(const walk *w, const unit *units, int count, block b,
             continue;
         now->g.scores += (now - works) * QUANTUM * RDK_BLOCK;
         place p = after(w, units, count, i, &b);
+        if (w->from_memory)
+            translate_place(w, p);
         score_beside_values(w, now, before, (panel){p.k, p.count});
         if (before)
             leave(w, &before->b, &before->g);
@@ -1395,7 +1446,7 @@ static void attend_to_all(const walk *w, const unit *units, int count) {
             last = attend_to_few(w, units, count, b, works, last);
         else
             for (int i = 0; i < count; i++)
-                attend(w, &units[i], b, ahead_of(w, after(w, units, count, i, &b)));
+                attend(w, &units[i], b, after(w, units, count, i, &b));
         position = w->d->key_pos0 + b.base + b.hi;
     }
     if (last) {
@@ -1433,6 +1484,8 @@ static void attend_with_head(const walk *w, int64_t batch, int64_t kv_head) {
     for (int64_t first = 0; first < rows; first += size) {
         unit u = {.first = 0, .count = least(size, rows - first)};
         enter_unit(w, &u, batch, kv_head, first);
+        if (w->translates && u.count > FEW)
+            translate_unit(w, &u);
         attend_to_all(w, &u, 1);
     }
 }
@@ -1476,9 +1529,10 @@ static walk begin(const rdk_attention_desc *d) {
     w.width = rdk_whole_lanes(d->d_v);
     w.chains = rdk_chains(d->d_qk);
     w.twins = d->k.row_stride == d->v.row_stride && d->d_qk == d->d_v;
-    w.from_memory = (double)d->batch * (double)d->kv_heads * (double)d->kv_len *
-                        (double)(d->d_qk + d->d_v) * sizeof(float) >
-                    LARGEST_CACHE;
+    const double row = (double)(d->d_qk + d->d_v) * sizeof(float) * (double)d->batch;
+    const double keys = row * (double)d->kv_heads * (double)d->kv_len;
+    w.from_memory = keys > LARGEST_CACHE;
+    w.translates = keys + row * (double)d->q_heads * (double)d->q_len > MANY_PAGES;
     w.panel = w.from_memory ? FEW_PANEL : rdk_l2_size >= LARGE_L2 ? RDK_BLOCK : FEW_IN_L1;
     w.max_rows = s.rows;
     w.q = (float *)(void *)take(&free, (size_t)s.q * 4);
