@@ -16,8 +16,8 @@
  * very few queries, which would not fill a vector, lie by query.
  *
  * Values, too, are read where they lie, unless they lie so far apart that a cache holds few of them, or there
- * are many groups: then those of the block are first brought together in strips, if tiles read more than L2 gives in
- * time. Keys and values of the next block are fetched meanwhile.
+ * are many groups: then those of the block are brought together in strips, by the first tiles that read them if these can, if
+ * tiles read more than L2 gives in time. Keys and values of the next block are fetched meanwhile.
  *
  * Very few queries wait for keys and values more than for sums: they read both at once, the keys of a block beside the
  * values of the block before. */
