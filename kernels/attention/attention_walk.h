@@ -31,8 +31,7 @@ enum {
     MAX_UNITS = 32,
     WORTH_PACKING = 10,      /* groups, from where on strips in L1 make up for packing them apart */
     LARGEST_CACHE = 1 << 24, /* bytes of keys and values that a call may well find in a cache */
-    MANY_PAGES =
-        1 << 21,        /* bytes of operands, from where on it pays to translate addresses ahead */
+    MANY_PAGES = 1 << 21,    /* bytes of operands, from where on addresses are translated ahead */
     AHEAD = 1 << 20,    /* bytes of keys, and of values, whose addresses are translated at once */
     PAGE = 4096,        /* bytes; where pages are larger, little is lost */
     LARGE_L2 = 1 << 20, /* bytes, from where on very few queries go through whole blocks */
@@ -88,12 +87,11 @@ typedef struct group {
     float *scores;           /* of a block; then weights */
     int lane_step, row_step; /* floats from a score to that of the next lane, and row */
     bool noted;              /* by tiles, in `notes` */
-    _Alignas(RDK_LINE) float notes
-        [2 * TILE_GROUP]; /* the largest score of each row; sums, to look for NaN in */
-    _Alignas(
-        RDK_LINE) float shrink[2 * TILE_GROUP +
-                               8]; /* of the sums so far, all rows twice; eight more are read */
-    bool shrinks;                  /* one of these is not 1 */
+    /* The largest score of each row; sums, to look for NaN in. */
+    _Alignas(RDK_LINE) float notes[2 * TILE_GROUP];
+    /* What the sums so far are multiplied with, all rows twice; eight more are read. */
+    _Alignas(RDK_LINE) float shrink[2 * TILE_GROUP + 8];
+    bool shrinks; /* one of these is not 1 */
 } group;
 
 /* Keys and values that lie together. */
