@@ -253,7 +253,8 @@ ATTENTION = [
         (WALK, "u->v + j * w->d->v.row_stride * 4", "u->v + j * w->d->d_v * 4")]),
     # Chunks
     ("folded_with_each_others_factors", "vector", [
-        (WALK, "fold_sums(total, o, w->width, a, b);", "fold_sums(total, o, w->width, b, a);")]),
+        (WALK, "fold_sums(w->total + row * w->width, o, w->width, a, b);",
+               "fold_sums(w->total + row * w->width, o, w->width, b, a);")]),
     ("cold_chunk_not_redone", "vector", [
         (WALK, "if (cold || r->chunk_is_odd", "if (r->chunk_is_odd")]),
     ("nan_not_noted", "vector", [
@@ -263,7 +264,7 @@ ATTENTION = [
     ("cold_chunk_is_plain", "vector", [
         (WALK, "plain &= (T[i] <= RDK_HOT) & (T[i] >= -RDK_HOT);", "")]),
     ("closed_chunks_forgotten", "vector", [
-        (WALK, "plain &= !r->has_total & !r->chunk_is_odd", "plain &= !r->chunk_is_odd")]),
+        (WALK, "bool plain = is_first_chunk(w, b->chunk) && ", "bool plain = ")]),
     ("nan_of_plain_rows_kept", "vector", [
         (WALK, "return !f32x16_has_nan(sum);", "return true;")]),
     ("largest_score_not_noted", "vector", [

@@ -53,8 +53,8 @@ typedef struct walk {
     int panel;        /* keys and values of very few queries, in turn */
     int64_t max_rows;
     float *q;      /* group by group, [d_qk][width of the group] */
-    float *o;      /* sums of the open chunk, row by row */
-    float *total;  /* sums of the closed chunks */
+    float *total;  /* sums of the first chunk, then of all that are closed; row by row */
+    float *o;      /* sums of another chunk that is open */
     float *scores; /* of one block and group, [key][width of the group] or [query][key]; weights */
     float *values; /* of one block, [strip][key][columns of the strip] */
     float *M, *T;  /* of the open chunk: reference, largest logit; group by group, all rows twice */
@@ -187,6 +187,16 @@ static void translate_unit(const walk *w, const unit *u) {
 /* The lanes of a block that a row sees end here. */
 static int seen_end(const block *b, const rdk_row *r) {
     return (int)least(b->hi, r->visible - b->base);
+}
+
+/* Every row that sees a key sees one of this chunk. */
+static bool is_first_chunk(const walk *w, int64_t chunk) {
+    return chunk == w->d->key_pos0 / RDK_CHUNK;
+}
+
+/* Where the sums of a row are while a chunk is open. */
+static float *sums_of(const walk *w, int64_t chunk, int64_t row) {
+    return (is_first_chunk(w, chunk) ? w->total : w->o) + row * w->width;
 }
 
 static float *score_at(const group *g, int lane, int row) {
@@ -727,7 +737,7 @@ static void add_values(const walk *w, const block *b, const group *g, const stri
             if (t.steps <= 0)
                 continue;
             t.a = (const char *)score_at(g, b->lo, first);
-            t.c = w->o + (g->first + first) * w->width + c;
+            t.c = sums_of(w, b->chunk, g->first + first) + c;
             t.shrink = shrink == g->shrink ? shrink + first : shrink;
             t.b = values;
             if (at_once) {
@@ -788,7 +798,7 @@ static void add_and_pack_values(const walk *w, const unit *u, const block *b, co
         t.steps = b->hi - b->lo;
         t.a = (const char *)score_at(g, b->lo, 0);
         t.b = v.values;
-        t.c = w->o + g->first * w->width;
+        t.c = sums_of(w, b->chunk, g->first);
         t.shrink = shrink_at(b, g, b->lo);
         t.across = w->width / TILE_STRIP;
         t.b_across = v.across;
@@ -888,25 +898,21 @@ RDK_INLINE void fold_sums(float *total, const float *o, int64_t width, float r, 
 }
 
 /* Row `row`, whose M and T stand at `at`. It is padded if it gave weight +0 to keys that it does not see. */
-static void close_chunk(const walk *w, int64_t row, int64_t at, int64_t chunk, bool padded,
-                        bool is_last) {
+static void close_chunk(const walk *w, int64_t row, int64_t at, int64_t chunk, bool padded) {
     rdk_row *r = &w->rows[row];
-    float *o = w->o + row * w->width, *total = w->total + row * w->width, T = w->T[at];
+    float *o = sums_of(w, chunk, row), T = w->T[at];
     bool cold = T > RDK_HOT || (T > -INFINITY && T < -RDK_HOT);
     closed c = {w->l[row] == 0 ? -INFINITY : w->M[at], w->l[row]};
     if (cold || r->chunk_is_odd || (padded && has_nan(o, w->width)))
         c = redo_chunk(w, r, o, chunk);
-    if (!r->has_total) {
+    if (is_first_chunk(w, chunk)) {
         r->M = c.M;
         r->l = c.l;
-        r->has_total = !is_last; /* the last may stay where it is */
-        if (r->has_total)
-            memcpy(total, o, (size_t)w->width * sizeof *o);
         return;
     }
     double larger = c.M > r->M ? c.M : r->M;
     float a = rdk_rescale(r->M, larger), b = rdk_rescale(c.M, larger);
-    fold_sums(total, o, w->width, a, b);
+    fold_sums(w->total + row * w->width, o, w->width, a, b);
     r->l = r->l * a + c.l * b;
     r->M = larger;
 }
@@ -947,7 +953,7 @@ static void write_lse(const walk *w, const rdk_row *r) {
 static void write_row(const walk *w, int64_t row) {
     const rdk_attention_desc *d = w->d;
     const rdk_row *r = &w->rows[row];
-    const float *o = (r->has_total ? w->total : w->o) + row * w->width;
+    const float *o = w->total + row * w->width;
     char *out = rdk_view_row(&d->out, r->batch, r->head, r->query);
     if (r->l > 0)
         write_products(out, o, d->d_v, (float)(1 / r->l));
@@ -962,14 +968,12 @@ static bool sees_no_more(const walk *w, const block *b, const group *g) {
     return w->rows[g->first + g->count - 1].visible <= b->base + b->hi;
 }
 
-/* Whether the open chunk, which begins at key `chunk_first`, is all that every row of a group sees, and none of it is
- * for the reference. */
-static bool is_plain(const walk *w, const group *g, int64_t chunk_first) {
+/* Whether the open chunk is all that every row of a group sees, and none of it is for the reference. */
+static bool is_plain(const walk *w, const block *b, const group *g) {
     const float *T = w->T + 2 * g->first;
-    bool plain = w->rows[g->first].visible > chunk_first; /* the first sees the least */
+    bool plain = is_first_chunk(w, b->chunk) && w->rows[g->first].visible > 0; /* the least */
     for (int i = 0; i < g->count; i++) {
-        const rdk_row *r = &w->rows[g->first + i];
-        plain &= !r->has_total & !r->chunk_is_odd & (w->l[g->first + i] > 0);
+        plain &= !w->rows[g->first + i].chunk_is_odd & (w->l[g->first + i] > 0);
         plain &= (T[i] <= RDK_HOT) & (T[i] >= -RDK_HOT);
     }
     return plain;
@@ -978,7 +982,7 @@ static bool is_plain(const walk *w, const group *g, int64_t chunk_first) {
 /* Closes and writes such rows, with little to do for each. False if a NaN is among them: then it is to be done once more, as ever. */
 static bool write_plainly(const walk *w, const group *g) {
     const rdk_attention_desc *d = w->d;
-    const float *o = w->o + g->first * w->width;
+    const float *o = w->total + g->first * w->width;
     f32x16 sum = f32x16_set1(0);
     for (int i = 0; i < g->count; i++, o += w->width) {
         rdk_row *r = &w->rows[g->first + i];
@@ -998,13 +1002,13 @@ static void leave(const walk *w, const block *b, const group *g) {
     bool is_last = sees_no_more(w, b, g);
     if (!is_last && !b->closes_chunk)
         return;
-    if (is_last && is_plain(w, g, chunk_first) && write_plainly(w, g))
+    if (is_last && is_plain(w, b, g) && write_plainly(w, g))
         return;
     for (int i = 0; i < g->count; i++) {
         int64_t visible = w->rows[g->first + i].visible;
         if (visible > 0 && visible > chunk_first)
             close_chunk(w, g->first + i, 2 * g->first + i, b->chunk,
-                        visible < least(most, chunk_first + RDK_CHUNK), is_last);
+                        visible < least(most, chunk_first + RDK_CHUNK));
         if (is_last)
             write_row(w, g->first + i);
     }
@@ -1313,7 +1317,7 @@ static void add_few_values(const walk *w, const work *k, int lane, int end, tile
     int64_t whole = whole_vectors(w), step = t->b_step;
     t->a = (const char *)score_at(g, lane, 0);
     t->b = value_at(w, k->u, k->b.base + lane);
-    t->c = w->o + g->first * w->width;
+    t->c = sums_of(w, k->b.chunk, g->first);
     t->steps = end - lane;
     t->shrink = shrink_at(&k->b, g, lane);
     add_columns(t, g->count, (int)whole);

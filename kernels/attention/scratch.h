@@ -20,7 +20,6 @@ typedef struct rdk_row {
     double M, l;       /* of the closed chunks */
     bool chunk_is_odd; /* the open one needs the reference */
     bool cold;         /* a closed chunk was */
-    bool has_total;    /* the closed chunks' o lies in `total`; else in `o` */
 } rdk_row;
 
 /* A width, rounded up to whole vectors. */
