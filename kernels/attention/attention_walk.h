@@ -51,6 +51,7 @@ typedef struct walk {
     bool from_memory; /* keys and values are more than a cache may be expected to hold */
     bool translates;  /* operands lie in more pages than a core may be expected to know */
     int panel;        /* keys and values of very few queries, in turn */
+    int64_t far;      /* how many ahead they are fetched, from memory */
     int64_t max_rows;
     float *q;      /* group by group, [d_qk][width of the group] */
     float *total;  /* sums of the first chunk, then of all that are closed; row by row */
@@ -1357,7 +1358,6 @@ static panel rows_on(panel now, panel then, int64_t rows, int64_t step) {
  * waits in L1. From memory: further. */
 static void look_ahead(const walk *w, const beside *s, ahead *next) {
     const int64_t k_step = w->d->k.row_stride * 4, v_step = w->d->v.row_stride * 4;
-    const int64_t far = least(2 * FEW_PANEL, RDK_BLOCK);
     panel keys = {NULL, s->values_end - s->value}, values = {NULL, s->keys_end - s->key};
     panel next_values = {.count = 0};
     if (s->now) {
@@ -1366,8 +1366,8 @@ static void look_ahead(const walk *w, const beside *s, ahead *next) {
     }
     if (s->before)
         values = values_from(w, s->before, s->value);
-    keys = rows_on(keys, s->after, w->from_memory ? far : w->panel, k_step);
-    values = rows_on(values, next_values, w->from_memory ? far : w->panel / 2, v_step);
+    keys = rows_on(keys, s->after, w->from_memory ? w->far : w->panel, k_step);
+    values = rows_on(values, next_values, w->from_memory ? w->far : w->panel / 2, v_step);
     keys.count = least(keys.count, s->at_once);
     values.count = least(values.count, s->at_once);
     next->together = w->twins && keys.count > 0 && values.count > 0;
@@ -1524,6 +1524,14 @@ static char *take(char **scratch, size_t bytes) {
     return p;
 }
 
+/* Rows of so many bytes that are worth reading in turn, from memory. */
+static int panel_of(int64_t row) {
+    int rows = RDK_BLOCK;
+    while (rows > 8 && rows * row > FEW_PANEL)
+        rows /= 2;
+    return rows;
+}
+
 static walk begin(const rdk_attention_desc *d) {
     rdk_scratch s = rdk_attention_scratch_parts(d->d_qk, d->d_v);
     char *free = (char *)d->scratch + (-(uintptr_t)d->scratch % RDK_ALIGN);
@@ -1531,11 +1539,13 @@ static walk begin(const rdk_attention_desc *d) {
     w.width = rdk_whole_lanes(d->d_v);
     w.chains = rdk_chains(d->d_qk);
     w.twins = d->k.row_stride == d->v.row_stride && d->d_qk == d->d_v;
-    const double row = (double)(d->d_qk + d->d_v) * sizeof(float) * (double)d->batch;
-    const double keys = row * (double)d->kv_heads * (double)d->kv_len;
+    const int64_t row = (d->d_qk > d->d_v ? d->d_qk : d->d_v) * (int64_t)sizeof(float);
+    const double both = (double)(d->d_qk + d->d_v) * sizeof(float) * (double)d->batch;
+    const double keys = both * (double)d->kv_heads * (double)d->kv_len;
     w.from_memory = keys > LARGEST_CACHE;
-    w.translates = keys + row * (double)d->q_heads * (double)d->q_len > MANY_PAGES;
-    w.panel = w.from_memory ? FEW_PANEL : rdk_l2_size >= LARGE_L2 ? RDK_BLOCK : FEW_IN_L1;
+    w.translates = keys + both * (double)d->q_heads * (double)d->q_len > MANY_PAGES;
+    w.panel = w.from_memory ? panel_of(row) : rdk_l2_size >= LARGE_L2 ? RDK_BLOCK : FEW_IN_L1;
+    w.far = least(FEW_AHEAD / row, RDK_BLOCK);
     w.max_rows = s.rows;
     w.q = (float *)(void *)take(&free, (size_t)s.q * 4);
     w.o = (float *)(void *)take(&free, (size_t)s.o * 4);

@@ -16,7 +16,7 @@
 #define ALL_REGISTERS                                                                              \
     "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10",       \
         "xmm11", "xmm12", "xmm13", "xmm14", "xmm15"
-#define AGAIN(place) ASK("-8192", place) ASK("-16384", place)
+#define AGAIN_4(place) ASK("-12288", place) INTO_L1("-18432", place)
 #define NOTED_SUM "4*24"
 #define A_BEGIN
 #define A_ON(by) DO("add " by ", %[a]")
@@ -69,14 +69,14 @@ VALUES_COPIED(6x2, 6, 2)
 #define EACH_4x2(DO_IT) EACH_SUM(4x2, 2, NO_ROW, DO_IT)
 
 /* As many lines as steps read, as evenly as it goes. */
-#define BESIDE_EVEN_1x8(F) LINE_##F LINE_##F
+#define BESIDE_EVEN_1x8(F) LINE(1, F) LINE(1, F)
 #define BESIDE_ODD_1x8 BESIDE_EVEN_1x8
-#define BESIDE_EVEN_2x4(F) LINE_##F
+#define BESIDE_EVEN_2x4(F) LINE(2, F)
 #define BESIDE_ODD_2x4 BESIDE_EVEN_2x4
 #define BESIDE_EVEN_3x4 BESIDE_EVEN_2x4
 #define BESIDE_ODD_3x4 BESIDE_EVEN_2x4
-#define BESIDE_EVEN_4x2(F) PLACE_1_##F
-#define BESIDE_ODD_4x2(F) PLACE_2_##F
+#define BESIDE_EVEN_4x2(F) PLACE_1_##F(4)
+#define BESIDE_ODD_4x2(F) PLACE_2_##F(4)
 
 VALUES_BY_QUERY(1x8, 8)
 VALUES_BY_QUERY(2x4, 4)

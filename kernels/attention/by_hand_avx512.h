@@ -20,7 +20,7 @@
         "xmm11", "xmm12", "xmm13", "xmm14", "xmm15", "xmm16", "xmm17", "xmm18", "xmm19", "xmm20",  \
         "xmm21", "xmm22", "xmm23", "xmm24", "xmm25", "xmm26", "xmm27", "xmm28", "xmm29", "xmm30",  \
         "xmm31"
-#define AGAIN(place) ASK("-8192", place) ASK("-16384", place) ASK("-24576", place)
+#define AGAIN_4 AGAIN_1
 #define NOTED_SUM "4*48"
 #define A_BEGIN DO("lea (%[a],%[a_far],8), %[a8]")
 #define A_ON(by) DO("add " by ", %[a]") DO("add " by ", %[a8]")
@@ -76,9 +76,9 @@ VALUES(6x4, 6, 4)
 #define EACH_4x4(DO_IT) EACH_SUM(4x4, 4, NO_ROW, DO_IT)
 
 /* As many lines as steps read. */
-#define BESIDE_EVEN_1x8(F) LINE_##F LINE_##F LINE_##F LINE_##F
+#define BESIDE_EVEN_1x8(F) LINE(1, F) LINE(1, F) LINE(1, F) LINE(1, F)
 #define BESIDE_ODD_1x8 BESIDE_EVEN_1x8
-#define BESIDE_EVEN_2x4(F) LINE_##F LINE_##F
+#define BESIDE_EVEN_2x4(F) LINE(2, F) LINE(2, F)
 #define BESIDE_ODD_2x4 BESIDE_EVEN_2x4
 #define BESIDE_EVEN_3x4 BESIDE_EVEN_2x4
 #define BESIDE_ODD_3x4 BESIDE_EVEN_2x4
@@ -122,8 +122,8 @@ SCORES(8xhalf, 8, 1)
     TIMES_FOUR(at, 2, 6, __VA_ARGS__, 24, 25, 26, 27)
 #define QUERIES_4(at, ...) QUERIES_3(at, __VA_ARGS__) TIMES_FOUR(at, 3, 7, __VA_ARGS__, 28, 29, 30, 31)
 #define SIXTEEN_KEYS_of_2(queries, quad, F) \
-    PLACE_1_##F TURN_of_2(quad, a, 8, 9, 12, 13) PLACE_2_##F TURN_of_2(quad, b, 10, 11, 14, 15) \
-    PLACE_1_##F QUERIES_##queries("64*" #quad, 8, 9, 10, 11) PLACE_2_##F QUERIES_##queries("64*" #quad "+8", 12, 13, 14, 15)
+    PLACE_1_##F(queries) TURN_of_2(quad, a, 8, 9, 12, 13) PLACE_2_##F(queries) TURN_of_2(quad, b, 10, 11, 14, 15) \
+    PLACE_1_##F(queries) QUERIES_##queries("64*" #quad, 8, 9, 10, 11) PLACE_2_##F(queries) QUERIES_##queries("64*" #quad "+8", 12, 13, 14, 15)
 #define QUAD_3_of_2(quad, F) SIXTEEN_KEYS_of_2(3, quad, F)
 #define QUAD_4_of_2(quad, F) SIXTEEN_KEYS_of_2(4, quad, F)
 #define CLEAR_3_of_2 ZEROS_16_TO_23 ZERO(24) ZERO(25) ZERO(26) ZERO(27)

@@ -8,21 +8,25 @@
 
 /* ---- Lines that are fetched ------------------------------------------------------------------------------------- */
 
-/* A line of each place. What comes from memory is asked for several times, AGAIN(place) when it is nearer: lines that are asked
- * for faster than memory gives them are dropped, and would be waited for. */
+/* A line of each place. What comes from memory, FEW_AHEAD bytes ahead, is asked for several times, AGAIN_<queries>(place) when it is
+ * nearer: lines that are asked for faster than memory gives them are dropped, and would be waited for. The more there is to compute,
+ * the slower they are asked for, and the more another time costs. At last they are fetched into L1, in the order of their addresses:
+ * tiles read them in another one, which the CPU's own prefetchers cannot follow. */
 #define PLACE_1 "(%[ahead])"
 #define PLACE_2 "(%[ahead],%[twin])"
 #define ASK(bytes, place) DO("prefetcht1 " bytes place)
+#define INTO_L1(bytes, place) DO("prefetcht0 " bytes place)
+#define AGAIN_1(place) ASK("-4096", place) ASK("-8192", place) ASK("-13312", place) INTO_L1("-18432", place)
+#define AGAIN_2 AGAIN_1
+#define AGAIN_3 AGAIN_1
 #define ON_BY_A_LINE DO("add $64, %[ahead]")
-#define PLACE_1_ONCE ASK("", PLACE_1)
-#define PLACE_2_ONCE ASK("", PLACE_2) ON_BY_A_LINE
-#define PLACE_1_OFTEN ASK("", PLACE_1) AGAIN(PLACE_1)
-#define PLACE_2_OFTEN ASK("", PLACE_2) AGAIN(PLACE_2) ON_BY_A_LINE
-#define PLACE_1_NEVER
-#define PLACE_2_NEVER
-#define LINE_NEVER
-#define LINE_ONCE PLACE_1_ONCE PLACE_2_ONCE
-#define LINE_OFTEN PLACE_1_OFTEN PLACE_2_OFTEN
+#define PLACE_1_ONCE(queries) ASK("", PLACE_1)
+#define PLACE_2_ONCE(queries) ASK("", PLACE_2) ON_BY_A_LINE
+#define PLACE_1_OFTEN(queries) ASK("", PLACE_1) AGAIN_##queries(PLACE_1)
+#define PLACE_2_OFTEN(queries) ASK("", PLACE_2) AGAIN_##queries(PLACE_2) ON_BY_A_LINE
+#define PLACE_1_NEVER(queries)
+#define PLACE_2_NEVER(queries)
+#define LINE(queries, F) PLACE_1_##F(queries) PLACE_2_##F(queries)
 
 /* To the loop that fetches nothing, at 3, or once, at 4, or often, at 7. */
 #define TO_LOOP DO("cmpq $1, %[fetches]") DO("je 4f") DO("ja 7f")
@@ -123,8 +127,8 @@
 /* Two chains: four keys x two elements are a vector. Eight keys: elements 0 and 1 in registers 12 and 14, 2 and 3 in 13 and 15.
  * Lines are fetched as many as are read, one after each four keys. */
 #define EIGHT_KEYS_of_2(queries, quad, F, keys, ...) \
-    HALVES_##quad(keys, 0, 2, 8) HALVES_##quad(keys, 1, 3, 9) PAIRS_LOW(8, 9, 12) PAIRS_HIGH(8, 9, 13) PLACE_1_##F \
-    HALVES_##quad(keys, 4, 6, 10) HALVES_##quad(keys, 5, 7, 11) PAIRS_LOW(10, 11, 14) PAIRS_HIGH(10, 11, 15) PLACE_2_##F \
+    HALVES_##quad(keys, 0, 2, 8) HALVES_##quad(keys, 1, 3, 9) PAIRS_LOW(8, 9, 12) PAIRS_HIGH(8, 9, 13) PLACE_1_##F(queries) \
+    HALVES_##quad(keys, 4, 6, 10) HALVES_##quad(keys, 5, 7, 11) PAIRS_LOW(10, 11, 14) PAIRS_HIGH(10, 11, 15) PLACE_2_##F(queries) \
     TIMES_##queries("vbroadcastsd", "64*" #quad, 12, 14, __VA_ARGS__) \
     TIMES_##queries("vbroadcastsd", "64*" #quad "+8", 13, 15, __VA_ARGS__)
 #define QUAD_1_of_2(quad, F) EIGHT_KEYS_of_2(1, quad, F, a, 0, 1) EIGHT_KEYS_of_2(1, quad, F, b, 2, 3)
@@ -133,10 +137,10 @@
 /* One chain: eight keys x one element. Sixteen keys, elements 0 and 1 first; what 2 and 3 are made of is set aside for the first
  * eight keys, and stays in registers 12 and 13 for the others. */
 #define SIXTEEN_KEYS_of_1(queries, quad, F, low, high, ...) \
-    LINE_##F HALVES_##quad(low, 0, 4, 8) HALVES_##quad(low, 1, 5, 9) HALVES_##quad(low, 2, 6, 10) HALVES_##quad(low, 3, 7, 11) \
+    LINE(queries, F) HALVES_##quad(low, 0, 4, 8) HALVES_##quad(low, 1, 5, 9) HALVES_##quad(low, 2, 6, 10) HALVES_##quad(low, 3, 7, 11) \
     ONES_LOW(8, 9, 12) ONES_HIGH(8, 9, 8) ONES_LOW(10, 11, 13) ONES_HIGH(10, 11, 9) \
     STORE("%[aside]", 8) STORE("32+%[aside]", 9) PAIRS_LOW(12, 13, 10) PAIRS_HIGH(12, 13, 11) \
-    LINE_##F HALVES_##quad(high, 0, 4, 12) HALVES_##quad(high, 1, 5, 13) HALVES_##quad(high, 2, 6, 14) HALVES_##quad(high, 3, 7, 15) \
+    LINE(queries, F) HALVES_##quad(high, 0, 4, 12) HALVES_##quad(high, 1, 5, 13) HALVES_##quad(high, 2, 6, 14) HALVES_##quad(high, 3, 7, 15) \
     ONES_LOW(12, 13, 8) ONES_HIGH(12, 13, 12) ONES_LOW(14, 15, 9) ONES_HIGH(14, 15, 13) \
     PAIRS_LOW(8, 9, 14) PAIRS_HIGH(8, 9, 15) \
     TIMES_##queries("vbroadcastss", "64*" #quad, 10, 14, __VA_ARGS__) \

@@ -14,8 +14,9 @@ enum {
     TILE_GROUP = 24, /* queries that share one pass over the keys */
     TILE_STRIP = 16, /* columns of values that are brought together */
     TILE_PACKS = 3,  /* groups, from where on values should come from L1, if tiles put them there */
-    FEW_PANEL = 32,  /* keys and values of very few queries, in turn, from memory */
-    FEW_IN_L1 = 16,  /* the same, from a cache that is not a large L2 */
+    FEW_IN_L1 = 16,  /* keys and values of very few queries, in turn, from caches but a large L2 */
+    FEW_PANEL = 8192,  /* bytes of them, in turn, from memory */
+    FEW_AHEAD = 24576, /* bytes that they are fetched ahead, from memory */
     TILE_REGISTERS = 16,
 };
 

@@ -10,12 +10,13 @@ enum {
     TILE_ROWS = 8,
     TILE_VECTORS = 8,
     TILE_LANES = 16,
-    TILE_HALF = 8,   /* queries that take half a vector */
-    TILE_GROUP = 48, /* queries that share one pass over the keys */
-    TILE_STRIP = 64, /* columns of values that are brought together */
-    TILE_PACKS = 0,  /* values never come from L1 on purpose: L2 is fast enough */
-    FEW_PANEL = 32,  /* keys and values of very few queries, in turn, from memory */
-    FEW_IN_L1 = 16,  /* the same, from a cache that is not a large L2 */
+    TILE_HALF = 8,    /* queries that take half a vector */
+    TILE_GROUP = 48,  /* queries that share one pass over the keys */
+    TILE_STRIP = 64,  /* columns of values that are brought together */
+    TILE_PACKS = 0,   /* values never come from L1 on purpose: L2 is fast enough */
+    FEW_IN_L1 = 16,   /* keys and values of very few queries, in turn, from caches but a large L2 */
+    FEW_PANEL = 8192, /* bytes of them, in turn, from memory */
+    FEW_AHEAD = 24576, /* bytes that they are fetched ahead, from memory */
     TILE_REGISTERS = 32,
 };
 

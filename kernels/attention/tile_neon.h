@@ -10,12 +10,14 @@ enum {
     TILE_ROWS = 8,
     TILE_VECTORS = 16,
     TILE_LANES = 4,
-    TILE_HALF = 0,         /* whole vectors are narrow enough */
-    TILE_GROUP = 24,       /* queries that share one pass over the keys */
-    TILE_STRIP = 16,       /* columns of values that are brought together */
-    TILE_PACKS = 10,       /* groups, from where on values should come from L1 */
-    FEW_PANEL = RDK_BLOCK, /* keys and values of very few queries, in turn, from memory */
-    FEW_IN_L1 = RDK_BLOCK, /* the same, from a cache that is not a large L2 */
+    TILE_HALF = 0,   /* whole vectors are narrow enough */
+    TILE_GROUP = 24, /* queries that share one pass over the keys */
+    TILE_STRIP = 16, /* columns of values that are brought together */
+    TILE_PACKS = 10, /* groups, from where on values should come from L1 */
+    FEW_IN_L1 =
+        RDK_BLOCK, /* keys and values of very few queries, in turn, from caches but a large L2 */
+    FEW_PANEL = 65536, /* bytes of them, in turn, from memory */
+    FEW_AHEAD = 65536, /* bytes that they are fetched ahead, from memory */
 };
 
 /* Scores: keys at once, by vectors of queries. Output: queries at most, and vectors of columns at once, by

@@ -62,7 +62,10 @@ SPEED_FUNCTIONS = {
     "lines_of": "what is fetched ahead", "stream_follow": "what is fetched ahead",
     "stream_of_both": "what is fetched ahead", "look_ahead": "what is fetched ahead",
     "rows_on": "what is fetched ahead", "how_to_fetch": "what is fetched ahead", "keys_from": "what is fetched ahead",
-    "values_from": "what is fetched ahead",
+    "values_from": "what is fetched ahead", "panel_of": "what is read in turn",
+    "rows_ahead": "what is fetched ahead", "rows_in_order": "what is fetched ahead", "runs_of": "what is fetched ahead",
+    "translate": "what is translated ahead", "translate_rows": "what is translated ahead",
+    "translate_place": "what is translated ahead", "translate_unit": "what is translated ahead",
     "by_hand": "which of two tiles that give the same bits",
     "simple_tile": "which of two tiles that give the same bits",
     "run_beside": "which of two tiles that give the same bits",
@@ -73,7 +76,7 @@ SPEED_FUNCTIONS = {
 SPEED_LINES = re.compile(
     r"__builtin_prefetch|stream_fetch|\bfetch|\bf\.left|next_k|next_v|is_last = kv_head|->later|later_bias|r\.later|short_rows|FETCH_BYTES"
     r"|WORTH_PACKING|TILE_PACKS|SUMS_BESIDE =|>= TILE_KEYS_OF\[0\]|FAR_APART|far_apart|GROUP_COLUMNS|FEW_LINES|RDK_ALIGN =|RDK_STATE_FLOATS =|__asm__|_Pragma"
-    r"|FEW_PANEL|FEW_IN_L1|LARGE_L2|w->panel|size = blocks > 0|LARGEST_CACHE|from_memory|next\.together|w\.twins =|int times = s\.at_once|by_chain = u->count"
+    r"|FEW_PANEL|FEW_AHEAD|FEW_IN_L1|LARGE_L2|w->panel|size = blocks > 0|LARGEST_CACHE|from_memory|next\.together|w\.twins =|int times = s\.at_once|by_chain = u->count"
     r"|TILE_HOLD\([45]\)"  # no tile is five rows and five vectors large
     r"|lane < g->ends\[i\]( && !isnan|\)$)"  # more looked at: more goes to the reference, which gives the same bits
     r"|for \(int first; lane < end;"  # the last keys once more
