@@ -32,10 +32,9 @@ enum {
     WORTH_PACKING = 10,      /* groups, from where on strips in L1 make up for packing them apart */
     LARGEST_CACHE = 1 << 24, /* bytes of keys and values that a call may well find in a cache */
     MANY_PAGES = 1 << 21,    /* bytes of operands, from where on addresses are translated ahead */
-    AHEAD = 1 << 20,    /* bytes of keys, and of values, whose addresses are translated at once */
-    PAGE = 4096,        /* bytes; where pages are larger, little is lost */
-    LARGE_L2 = 1 << 20, /* bytes, from where on very few queries go through whole blocks */
-    FAR_APART = 2048,   /* bytes between values, from where on the caches' sets hold too few */
+    PAGE = 4096,             /* bytes; where pages are larger, little is lost */
+    LARGE_L2 = 1 << 20,      /* bytes, from where on very few queries go through whole blocks */
+    FAR_APART = 2048,        /* bytes between values, from where on the caches' sets hold too few */
     QUANTUM = TILE_LANES > 8 ? TILE_LANES : 8, /* where groups begin, in rows */
     PACKED_STRIP = TILE_STRIP * RDK_BLOCK * 4, /* bytes of a strip of packed values */
     SUMS_BESIDE = F32X16_IN_FLIGHT > 2,        /* there are registers for sums beside the weights */
@@ -67,6 +66,8 @@ typedef struct walk {
 typedef struct unit {
     const char *k, *v;           /* of key 0 */
     const char *next_k, *next_v; /* of the unit that comes after this one */
+    rdk_row next_row;            /* where its queries begin */
+    int64_t next_count;          /* how many it has; 0 if there is none */
     int64_t first, count;
 } unit;
 
@@ -168,7 +169,7 @@ static rdk_const_view out_view(const rdk_attention_desc *d) {
                             d->out.type};
 }
 
-/* What a unit will read and write: all queries and results, and the first keys and values. */
+/* The queries and results of a unit. Keys and values are translated block by block. */
 static void translate_unit(const walk *w, const unit *u) {
     const rdk_attention_desc *d = w->d;
     const rdk_const_view out = out_view(d);
@@ -181,8 +182,6 @@ static void translate_unit(const walk *w, const unit *u) {
         translate_rows(rdk_const_view_row(&out, r->batch, h, r->query), d->d_v, d->out.row_stride,
                        queries);
     }
-    const int64_t most = AHEAD / 4 / (d->d_qk > d->d_v ? d->d_qk : d->d_v);
-    translate_place(w, (place){u->k, u->v, least(d->kv_len, most)});
 }
 
 /* The lanes of a block that a row sees end here. */
@@ -1057,37 +1056,44 @@ static stream runs_of(const char *at, int64_t twin, int64_t bytes) {
     return stream_of(at, twin, whole, whole, 1);
 }
 
-/* Rows first ... first + count - 1 in a view where those of a head follow each other: the two halves of one head, or heads
+/* `count` rows from r on, in a view where those of a head follow each other: the two halves of one head, or heads
  * `head` and head + 1 of several. Otherwise nothing. */
-static stream rows_in_order(const walk *w, const rdk_const_view *v, int64_t d, int64_t first,
+static stream rows_in_order(const walk *w, const rdk_const_view *v, int64_t d, const rdk_row *r,
                             int64_t count, int head) {
-    const rdk_row *r = &w->rows[first], *last = r + count - 1;
-    const char *at = rdk_const_view_row(v, r->batch, r->head - r->head % w->group + head, r->query);
-    if (v->row_stride != d)
+    const int64_t in_group = w->group == 1 ? 0 : r->head % w->group;
+    const char *at = rdk_const_view_row(v, r->batch, r->head - in_group + head, r->query);
+    if (v->row_stride != d || count <= 0)
         return (stream){.left = 0};
     if (w->group == 1)
         return runs_of(at, count / 2 * d * 4, (count + 1) / 2 * d * 4);
-    return runs_of(at, v->head_stride * 4, (last->query - r->query + 1) * d * 4);
+    return runs_of(at, v->head_stride * 4, ((in_group + count - 1) / w->group + 1) * d * 4);
 }
 
 /* What a group fetches that is not the last of its block: the rows that it will write, if it sees nothing more, and the
- * queries that the next one will turn, if this is their first block. */
+ * queries that the next one will turn, if this is their first block. The last but one does the same for the last, which has other
+ * things to fetch: the rows that it will write, and the queries of the unit that comes then. */
 static ahead rows_ahead(const walk *w, const unit *u, const block *b, const group *g) {
     const rdk_attention_desc *d = w->d;
     const rdk_const_view out = out_view(d);
-    const int64_t next = g->first + g->count;
-    const int64_t next_count = least(TILE_GROUP, u->first + u->count - next);
+    const rdk_row *r = &w->rows[g->first], *last = &w->rows[u->first + u->count - 1];
+    const int64_t left = u->first + u->count - g->first - g->count;
     const bool leaves = sees_no_more(w, b, g), more_heads = w->group > 2;
+    const bool all_leave = left <= TILE_GROUP && last->visible <= b->base + b->hi;
     ahead rows = {.together = false};
     if (leaves) {
-        rows.by_scores = rows_in_order(w, &out, d->d_v, g->first, g->count, 0);
+        const int64_t count = g->count + (all_leave ? left : 0);
+        rows.by_scores = rows_in_order(w, &out, d->d_v, r, count, 0);
         if (more_heads)
-            rows.by_values = rows_in_order(w, &out, d->d_v, g->first, g->count, 2);
+            rows.by_values = rows_in_order(w, &out, d->d_v, r, count, 2);
     }
     if (is_first(b)) {
-        rows.by_values = rows_in_order(w, &d->q, d->d_qk, next, next_count, 0);
+        rows.by_values = rows_in_order(w, &d->q, d->d_qk, r + g->count, least(TILE_GROUP, left), 0);
         if (more_heads && !leaves)
-            rows.by_scores = rows_in_order(w, &d->q, d->d_qk, next, next_count, 2);
+            rows.by_scores =
+                rows_in_order(w, &d->q, d->d_qk, r + g->count, least(TILE_GROUP, left), 2);
+    } else if (all_leave && !more_heads) {
+        rows.by_values =
+            rows_in_order(w, &d->q, d->d_qk, &u->next_row, least(TILE_GROUP, u->next_count), 0);
     }
     return rows;
 }
@@ -1467,15 +1473,25 @@ static void attend_to_all(const walk *w, const unit *units, int count) {
 static void enter_unit(const walk *w, unit *u, int64_t batch, int64_t kv_head, int64_t first) {
     u->k = rdk_const_view_row(&w->d->k, batch, kv_head, 0);
     u->v = rdk_const_view_row(&w->d->v, batch, kv_head, 0);
-    bool is_last = kv_head + 1 >= w->d->kv_heads;
-    u->next_k = is_last ? u->k : rdk_const_view_row(&w->d->k, batch, kv_head + 1, 0);
-    u->next_v = is_last ? u->v : rdk_const_view_row(&w->d->v, batch, kv_head + 1, 0);
+    const int64_t rows = w->group * w->d->q_len, after = first + u->count;
+    const bool same_head = after < rows, is_last = !same_head && kv_head + 1 >= w->d->kv_heads;
+    const int64_t next_head = same_head || is_last ? kv_head : kv_head + 1;
+    u->next_k = rdk_const_view_row(&w->d->k, batch, next_head, 0);
+    u->next_v = rdk_const_view_row(&w->d->v, batch, next_head, 0);
+    u->next_count = same_head ? rows - after : is_last ? 0 : rows;
+    u->next_row = (rdk_row){.batch = batch, .head = next_head * w->group};
+    u->next_row.query = same_head ? after / w->group : 0;
+    int64_t head = first % w->group, query = first / w->group;
+    int64_t visible = rdk_attention_visible(w->d, query);
     for (int64_t i = 0; i < u->count; i++) {
         rdk_row *r = &w->rows[u->first + i];
-        *r = (rdk_row){.batch = batch, .M = -INFINITY};
-        r->head = kv_head * w->group + (first + i) % w->group;
-        r->query = (first + i) / w->group;
-        r->visible = rdk_attention_visible(w->d, r->query);
+        *r = (rdk_row){.batch = batch, .M = -INFINITY, .visible = visible};
+        r->head = kv_head * w->group + head;
+        r->query = query;
+        if (++head == w->group) {
+            head = 0;
+            visible = rdk_attention_visible(w->d, ++query);
+        }
     }
 }
 

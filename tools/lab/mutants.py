@@ -74,7 +74,7 @@ SPEED_FUNCTIONS = {
     "fetches_in_a_row": "which of two functions that give the same bits",
 }
 SPEED_LINES = re.compile(
-    r"__builtin_prefetch|stream_fetch|\bfetch|\bf\.left|next_k|next_v|is_last = kv_head|->later|later_bias|r\.later|short_rows|FETCH_BYTES"
+    r"__builtin_prefetch|stream_fetch|\bfetch|\bf\.left|next_k|next_v|next_row|next_count|next_head|same_head|w->translates|->later|later_bias|r\.later|short_rows|FETCH_BYTES"
     r"|WORTH_PACKING|TILE_PACKS|SUMS_BESIDE =|>= TILE_KEYS_OF\[0\]|FAR_APART|far_apart|GROUP_COLUMNS|FEW_LINES|RDK_ALIGN =|RDK_STATE_FLOATS =|__asm__|_Pragma"
     r"|FEW_PANEL|FEW_AHEAD|FEW_IN_L1|LARGE_L2|w->panel|size = blocks > 0|LARGEST_CACHE|from_memory|next\.together|w\.twins =|int times = s\.at_once|by_chain = u->count"
     r"|TILE_HOLD\([45]\)"  # no tile is five rows and five vectors large
