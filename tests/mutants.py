@@ -236,6 +236,15 @@ ATTENTION = [
         (BY_HAND_X86, ' STORE(#s "*2*" BYTES "+" BYTES "(%[copy])", B1)', ""),
         (WALK, "for (int64_t c = first; c < w->width; c += RDK_LANES) {",
                "for (int64_t c = first; c < w->width - (w->width > 2 * RDK_LANES ? RDK_LANES : 0); c += RDK_LANES) {")]),
+    ("results_by_the_first_rows_factor", "vector", [ # NEON, which has no tiles by hand, gets other wrong shapes
+        (BY_HAND_X86, 'SPLAT("8+16*" #r "(%[results])", X)', 'SPLAT("8(%[results])", X)'),
+        (TILE_NEON, "[4] = {[2] = tile_4x2", "[4] = {[2] = tile_3x2")]),
+    ("results_without_a_column", "vector", [
+        (BY_HAND_X86, "X) RESULT(s0, 0) RESULT(s1, 1)", "X) RESULT(s0, 0)"),
+        (TILE_NEON, "[7] = {[2] = tile_7x2}", "[7] = {[2] = tile_6x2}")]),
+    ("results_not_looked_through_for_nan", "vector", [
+        (BY_HAND_X86, ' PLUS_SUM(s, ALL_RESULTS)', ""),
+        (TILE_NEON, "[5] = {[2] = tile_5x2", "[5] = {[2] = tile_4x2")]),
     ("packed_values_of_the_first_rows_twice", "vector", [
         (WALK, "for (int i = first_band; i < bands;", "for (int i = 0; i < bands;")]),
     ("few_scores_over_weights_still_needed", "vector", [

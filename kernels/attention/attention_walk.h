@@ -17,7 +17,8 @@
  *
  * Values, too, are read where they lie, unless they lie so far apart that a cache holds few of them, or there
  * are many groups: then those of the block are brought together in strips, by the first tiles that read them if these can, if
- * tiles read more than L2 gives in time. Keys and values of the next block are fetched meanwhile.
+ * tiles read more than L2 gives in time. Keys and values of the next block are fetched meanwhile. Tiles by hand write results instead
+ * of sums where these are the last values, and the only chunk's.
  *
  * Very few queries wait for keys and values more than for sums: they read both at once, the keys of a block beside the
  * values of the block before. */
@@ -322,6 +323,7 @@ static void score_rows(const walk *w, const unit *u, const block *b, group *g, i
     t.across = 1;
     t.b_across = 0;
     t.copy = NULL;
+    t.results = NULL;
     t.notes = g->notes + first;
     int whole = (end - lane) / at_once, rest = (end - lane) % at_once, half = 0;
     if (whole > 0 && rest > 0) { /* 8 keys are 4 and 4, not 6 and 2 */
@@ -672,11 +674,14 @@ static void add_columns(tile *t, int rows, int columns) {
     }
 }
 
-/* Values of some lanes, in strips: bytes from lane to lane, and from strip to strip; and what is fetched meanwhile. */
+/* Values of some lanes, in strips: bytes from lane to lane, and from strip to strip; what is fetched meanwhile; and, if these are
+ * the last, where each row goes, and where a sum of all is noted. */
 typedef struct strips {
     const char *values;
     int64_t step, across;
     stream *next;
+    const tile_result *results;
+    float *sum;
 } strips;
 
 /* What the sums of all rows are multiplied with before lane `lane`. */
@@ -696,6 +701,8 @@ RDK_INLINE void begin_values(const walk *w, const group *g, const strips *v, til
     t->times = 1;
     t->chains = 1;
     t->copy = NULL;
+    t->results = NULL;
+    t->notes = v->sum;
     t->fetch = v->next;
     t->often = w->from_memory;
 }
@@ -717,8 +724,8 @@ static bool sees_all(const block *b, const group *g) {
 
 /* Adds all lanes to columns c ... c_end - 1, which v has, of rows from band `first_band` on. Tiles as wide as a strip go through all
  * of them in one call, and those of bands that are all alike in the same call; others strip by strip, or, where strips
- * lie side by side, in tiles as wide as it takes. */
-static void add_values(const walk *w, const block *b, const group *g, const strips *v,
+ * lie side by side, in tiles as wide as it takes. False if results are asked for and tiles cannot write them: then no sum has changed. */
+static bool add_values(const walk *w, const block *b, const group *g, const strips *v,
                        int first_band, int64_t c, int64_t c_end) {
     const float *shrink = shrink_at(b, g, b->lo);
     const int bands = bands_of(g), rows = g->count / bands;
@@ -728,33 +735,40 @@ static void add_values(const walk *w, const block *b, const group *g, const stri
     const bool strip_by_strip = !at_once && (bands > 1 || v->across != TILE_STRIP * 4);
     const int64_t columns = strip_by_strip ? TILE_STRIP : c_end - c;
     tile t;
+    if (v->results && !at_once)
+        return false;
     begin_values(w, g, v, &t);
     t.times = alike ? bands - first_band : 1;
     for (const char *values = v->values; c < c_end; c += columns, values += v->across)
         for (int i = first_band; i < bands; i += (int)t.times) {
             const int first = g->count * i / bands, after = g->count * (i + 1) / bands;
             t.steps = g->ends[after - 1] - b->lo;
-            if (t.steps <= 0)
+            if (t.steps <= 0 && !v->results)
                 continue;
             t.a = (const char *)score_at(g, b->lo, first);
             t.c = sums_of(w, b->chunk, g->first + first) + c;
+            t.results = v->results ? v->results + first : NULL;
             t.shrink = shrink == g->shrink ? shrink + first : shrink;
             t.b = values;
             if (at_once) {
                 t.across = columns / TILE_STRIP;
                 t.b_across = v->across;
-                run_tile(&t, after - first, TILE_STRIP / TILE_LANES);
+                if (!run_tile(&t, after - first, TILE_STRIP / TILE_LANES) && t.results)
+                    return false;
             } else {
                 add_columns(&t, after - first, (int)least(columns, c_end - c));
             }
         }
+    return true;
 }
 
 /* Those that were brought together, from column `first` on. */
 static strips packed_strips(const walk *w, int64_t first, int lane, stream *next) {
     int64_t columns = least(TILE_STRIP, w->width - first);
-    return (strips){(const char *)(w->values + first * RDK_BLOCK + lane * columns), columns * 4,
-                    PACKED_STRIP, next};
+    return (strips){.values = (const char *)(w->values + first * RDK_BLOCK + lane * columns),
+                    .step = columns * 4,
+                    .across = PACKED_STRIP,
+                    .next = next};
 }
 
 /* Where the columns end that are whole strips. */
@@ -776,7 +790,10 @@ static void add_packed_values(const walk *w, const block *b, const group *g, int
 }
 
 static strips strips_in_place(const walk *w, const unit *u, const block *b, stream *next) {
-    return (strips){value_at(w, u, b->base + b->lo), w->d->v.row_stride * 4, TILE_STRIP * 4, next};
+    return (strips){.values = value_at(w, u, b->base + b->lo),
+                    .step = w->d->v.row_stride * 4,
+                    .across = TILE_STRIP * 4,
+                    .next = next};
 }
 
 /* Whether all columns are whole strips, so that a tile may put them where it is asked to. */
@@ -995,6 +1012,32 @@ static bool write_plainly(const walk *w, const group *g) {
     return !f32x16_has_nan(sum);
 }
 
+/* Adds the last values of such rows, and writes what becomes of them at once. False if it cannot be done so, or a NaN is among them:
+ * then no sum has changed, and all is to be done as ever. */
+static bool write_with_values(const walk *w, const block *b, const group *g, strips v) {
+    const rdk_attention_desc *d = w->d;
+    tile_result results[TILE_GROUP];
+    _Alignas(RDK_LINE) float sum[RDK_LANES] = {0};
+    if (!packs_beside(w) || !sees_no_more(w, b, g) || !is_plain(w, b, g))
+        return false;
+    for (int i = 0; i < g->count; i++) {
+        const rdk_row *r = &w->rows[g->first + i];
+        results[i].row = rdk_view_row(&d->out, r->batch, r->head, r->query);
+        results[i].factor = (float)(1 / w->l[g->first + i]);
+    }
+    v.results = results;
+    v.sum = sum;
+    if (!add_values(w, b, g, &v, 0, 0, w->width) || f32x16_has_nan(f32x16_load(sum)))
+        return false;
+    for (int i = 0; i < g->count; i++) {
+        rdk_row *r = &w->rows[g->first + i];
+        r->M = w->M[2 * g->first + i];
+        r->l = w->l[g->first + i];
+        write_lse(w, r);
+    }
+    return true;
+}
+
 /* After a block: closes the chunk that ends with it, and writes the rows that see nothing more. */
 static void leave(const walk *w, const block *b, const group *g) {
     int64_t chunk_first = b->chunk * RDK_CHUNK - w->d->key_pos0; /* or before the first key */
@@ -1124,12 +1167,18 @@ static void attend(const walk *w, const unit *u, block b, place next) {
         score_group(w, u, &b, &g, &now.by_scores);
         weigh_scores(w, &b, &g);
         stream *by_values = now.together ? &now.by_scores : &now.by_values;
-        if (packed)
-            add_packed_values(w, &b, &g, 0, by_values);
-        else if ((packed = is_worth_packing(w, &b, &g, groups - i)))
+        const bool packs = !packed && is_worth_packing(w, &b, &g, groups - i);
+        if (!packs && write_with_values(w, &b, &g,
+                                        packed ? packed_strips(w, 0, b.lo, by_values)
+                                               : strips_in_place(w, u, &b, by_values)))
+            continue;
+        if (packs)
             add_and_pack_values(w, u, &b, &g, by_values);
+        else if (packed)
+            add_packed_values(w, &b, &g, 0, by_values);
         else
             add_values_in_place(w, u, &b, &g, by_values);
+        packed |= packs;
         leave(w, &b, &g);
     }
 }

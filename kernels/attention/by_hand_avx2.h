@@ -18,6 +18,7 @@
         "xmm11", "xmm12", "xmm13", "xmm14", "xmm15"
 #define AGAIN_4(place) ASK("-12288", place) INTO_L1("-18432", place)
 #define NOTED_SUM "4*24"
+#define ALL_RESULTS 14
 #define A_BEGIN
 #define A_ON(by) DO("add " by ", %[a]")
 
@@ -59,6 +60,9 @@ SCORES(8x1, 8, 1)
 VALUES(4x2, 4, 2)
 VALUES(5x2, 5, 2)
 VALUES(6x2, 6, 2)
+RESULTS(4x2, 4, 2)
+RESULTS(5x2, 5, 2)
+RESULTS(6x2, 6, 2)
 VALUES_COPIED(4x2, 4, 2)
 VALUES_COPIED(5x2, 5, 2)
 VALUES_COPIED(6x2, 6, 2)

@@ -22,6 +22,7 @@
         "xmm31"
 #define AGAIN_4 AGAIN_1
 #define NOTED_SUM "4*48"
+#define ALL_RESULTS 30
 #define A_BEGIN DO("lea (%[a],%[a_far],8), %[a8]")
 #define A_ON(by) DO("add " by ", %[a]") DO("add " by ", %[a8]")
 
@@ -69,6 +70,9 @@ SCORES(8x1, 8, 1)
 VALUES(4x4, 4, 4)
 VALUES(5x4, 5, 4)
 VALUES(6x4, 6, 4)
+RESULTS(4x4, 4, 4)
+RESULTS(5x4, 5, 4)
+RESULTS(6x4, 6, 4)
 
 /* ---- Values of very few queries --------------------------------------------------------------------------------- */
 

@@ -3,10 +3,11 @@
  *     REGISTER, BYTES     a vector's name without its number, and how many bytes it has
  *     B0 ... B3, X        the numbers of those that hold a step of b, and an element of a
  *     FMA_SPREAD(at, s)   an FMA of B0 and an element, by way of X if need be
- *     ZEROS               clears all sums
+ *     ZERO(s), ZEROS      clears the vector of a number; all sums
  *     ALL_REGISTERS       the list of what is overwritten
  *     A_BEGIN, A_ON(by)   what else a chain begins with; moves a on
  *     NOTED_SUM           bytes from t->notes to where the sum of all scores is noted: TILE_GROUP floats
+ *     ALL_RESULTS         the number of a vector that tiles of values leave alone
  *
  * What is gained most is at the ends of a tile: sums that are all ready at once wait together to be stored, and fill the
  * queue in which the FMAs of the next tile should be. So the last four steps are done for the front half of the sums, which
@@ -15,6 +16,8 @@
  * Everything that is not simple is left to tile_body.h: see simple_tile(). The arithmetic is the same. */
 #ifndef RDK_BY_HAND_X86_H
 #define RDK_BY_HAND_X86_H
+
+#include <stddef.h>
 
 /* clang-format off */
 
@@ -264,17 +267,18 @@
 #define STEP_ROW_2_COPIED STEP_ROW_2
 #define COPY_ON(steps) DO("add $" #steps "*2*" BYTES ", %[copy]")
 
+#define VALUE_OUTPUTS \
+    [a] "+r"(a), [b] "+r"(b), [c] "+r"(c), [ahead] "+r"(ahead), [n] "=&r"(n), [times] "+m"(times), [shrink] "+m"(shrink)
+#define VALUE_INPUTS \
+    [a_far] "r"(far), [a_far3] "r"(3 * far), [b_step] "r"(b_step), [b_step3] "r"(3 * b_step), [c_row] "r"(c_row), \
+        [c_row3] "m"(c_row3), [twin] "r"(t->fetch->twin), [lines] "r"(&next), [ones] "m"(ones), [fours] "m"(fours), \
+        [a_on] "m"(a_on), [b_on] "m"(b_on)
 #define VALUE_TILES(shape, rows, vectors, held, BEGIN, COPY_BY_1, COPY_BY_4, ...) \
     __asm__ volatile(TILES(BEGIN \
         STEPS(shape, held, ACROSS, ones, fours, DO("add %[a_far], %[a]") COPY_BY_1, DO("lea (%[a],%[a_far],4), %[a]") COPY_BY_4, BY_POINTER) \
         LAST_FOUR_FRONT(shape, held, ACROSS, PUT_ROW, ) THREE_ROWS_ON LAST_FOUR_BACK(shape, vectors, ACROSS, PUT_ROW, ) \
         DO("add %[a_on], %[a]") DO("add %[b_on], %[b]") DO("add %[c_on], %[c]") DO("addq $4*" #rows ", %[shrink]")) \
-        : [a] "+r"(a), [b] "+r"(b), [c] "+r"(c), [ahead] "+r"(ahead), [n] "=&r"(n), [times] "+m"(times), [shrink] "+m"(shrink) \
-          __VA_ARGS__ \
-        : [a_far] "r"(far), [a_far3] "r"(3 * far), [b_step] "r"(b_step), [b_step3] "r"(3 * b_step), \
-          [c_row] "r"(c_row), [c_row3] "m"(c_row3), [twin] "r"(t->fetch->twin), [lines] "r"(&next), \
-          [ones] "m"(ones), [fours] "m"(fours), [a_on] "m"(a_on), [b_on] "m"(b_on), [c_on] "m"(c_on) \
-        : CLOBBERS)
+        : VALUE_OUTPUTS __VA_ARGS__ : VALUE_INPUTS, [c_on] "m"(c_on) : CLOBBERS)
 #define VALUE_TILES_IN_PLACE(shape, rows, vectors, BEGIN) VALUE_TILES(shape, rows, vectors, vectors, BEGIN, , , )
 
 /* Of one band, which puts what it reads at `copy`. */
@@ -284,12 +288,27 @@
 #define SUMS_GO_ON(shape, vectors) EACH_SUM(shape, vectors, NO_ROW, LOAD_ROW)
 #define SUMS_SHRUNK(shape, vectors) DO("mov %[shrink], %[n]") EACH_SUM(shape, vectors, FACTOR, TIMES_FACTOR)
 
-/* All columns; BODY is what is done with tiles below each other. */
-#define VALUE_COLUMNS(name, rows, vectors, BODY) \
+/* Sums that are complete: fma(sum, factor, +0) goes to the row of the result, and is added to what is looked through for NaN. */
+#define CLEAR(s) ZERO(s)
+#define RESULT(s, i) DO("vfmadd213ps " V(B0) ", " V(X) ", " V(s)) STORE(#i "*" BYTES "(%[n])", s) PLUS_SUM(s, ALL_RESULTS)
+#define RESULT_ROW_2(r, s0, s1, none) \
+    DO("mov 16*" #r "(%[results]), %[n]") DO("add %[column], %[n]") SPLAT("8+16*" #r "(%[results])", X) RESULT(s0, 0) RESULT(s1, 1)
+#define RESULT_ROW_4(r, s0, s1, s2, s3, none) RESULT_ROW_2(r, s0, s1, none) RESULT(s2, 2) RESULT(s3, 3)
+#define RESULT_TILES(shape, rows, vectors, BEGIN) \
+    __asm__ volatile(DO("mov %[notes], %[n]") LOAD("(%[n])", ALL_RESULTS) TILES(BEGIN \
+        STEPS(shape, vectors, ACROSS, ones, fours, DO("add %[a_far], %[a]"), DO("lea (%[a],%[a_far],4), %[a]"), BY_POINTER) \
+        LAST_FOUR_FRONT(shape, vectors, ACROSS, NOTHING, ) CLEAR(B0) FRONT_##shape(RESULT_ROW_##vectors, ) \
+        LAST_FOUR_BACK(shape, vectors, ACROSS, NOTHING, ) CLEAR(B0) BACK_##shape(RESULT_ROW_##vectors, ) \
+        DO("add %[a_on], %[a]") DO("add %[b_on], %[b]") DO("add %[c_on], %[c]") DO("addq $4*" #rows ", %[shrink]") \
+        DO("add $16*" #rows ", %[results]")) DO("mov %[notes], %[n]") STORE("(%[n])", ALL_RESULTS) \
+        : VALUE_OUTPUTS, [results] "+r"(results) : VALUE_INPUTS, [c_on] "m"(c_on), [column] "m"(column), [notes] "m"(t->notes) : CLOBBERS)
+
+/* All columns; then what is done with tiles below each other. */
+#define VALUE_COLUMNS(name, rows, vectors, ...) \
     static void name(const tile *t) { \
         const int64_t far = t->a_step, b_step = t->b_step, c_row = t->c_row * 4, c_row3 = 3 * c_row; \
         const int64_t ones = t->steps & 3, fours = (t->steps >> 2) - 1; \
-        const int64_t a_on = rows * 4 - (t->steps - 4) * far, b_on = -(t->steps - 4) * b_step, c_on = (rows - 3) * c_row; \
+        const int64_t a_on = rows * 4 - (t->steps - 4) * far, b_on = -(t->steps - 4) * b_step; \
         const char *ahead = t->fetch->p; \
         lines_ahead next = lines_of(t->fetch); \
         for (int64_t i = 0; i < t->across; i++) { \
@@ -297,39 +316,51 @@
             const float *shrink = t->shrink; \
             float *c = t->c + i * vectors * TILE_LANES; \
             int64_t n, times = t->times; \
-            BODY \
+            __VA_ARGS__ \
         } \
         stream_follow(t->fetch, ahead, &next); \
     }
 
+/* Tiles that begin as the sums are to: at +0, as they are, or shrunk. */
+#define BEGUN(TILES_OF, shape, rows, vectors) \
+    if (!shrink) \
+        TILES_OF(shape, rows, vectors, ZEROS); \
+    else if (shrink == TILE_AS_IT_IS) \
+        TILES_OF(shape, rows, vectors, SUMS_GO_ON(shape, vectors)); \
+    else \
+        TILES_OF(shape, rows, vectors, SUMS_SHRUNK(shape, vectors));
+
 #define VALUES(shape, rows, vectors) \
     VALUE_COLUMNS(tile_values_##shape, rows, vectors, \
-        if (!shrink) \
-            VALUE_TILES_IN_PLACE(shape, rows, vectors, ZEROS); \
-        else if (shrink == TILE_AS_IT_IS) \
-            VALUE_TILES_IN_PLACE(shape, rows, vectors, SUMS_GO_ON(shape, vectors)); \
-        else \
-            VALUE_TILES_IN_PLACE(shape, rows, vectors, SUMS_SHRUNK(shape, vectors));)
+        const int64_t c_on = (rows - 3) * c_row; \
+        BEGUN(VALUE_TILES_IN_PLACE, shape, rows, vectors))
 #define VALUES_COPIED(shape, rows, vectors) \
     VALUE_COLUMNS(tile_values_copied_##shape, rows, vectors, \
+        const int64_t c_on = (rows - 3) * c_row; \
         char *copy = t->copy + i * t->copy_across; \
         if (!shrink) \
             VALUE_TILES_COPIED(shape, rows, vectors, ZEROS); \
         else \
             VALUE_TILES_COPIED(shape, rows, vectors, SUMS_SHRUNK(shape, vectors));)
+_Static_assert(offsetof(tile_result, factor) == 8 && sizeof(tile_result) == 16, "RESULT_ROW_2");
+#define RESULTS(shape, rows, vectors) \
+    VALUE_COLUMNS(tile_results_##shape, rows, vectors, \
+        const int64_t c_on = rows * c_row, column = i * vectors * TILE_LANES * 4; \
+        const tile_result *results = t->results; \
+        BEGUN(RESULT_TILES, shape, rows, vectors))
 /* clang-format on */
 
 /* ---- Which there are: of a number of rows and vectors; NULL where there is none ------------------------------- */
 
 typedef struct tiles_by_hand {
-    tile_function *scores_of_1, *scores_of_2, *scores_by_chain, *values, *values_copied;
+    tile_function *scores_of_1, *scores_of_2, *scores_by_chain, *values, *values_copied, *results;
     tile_function *values_by_query; /* of very few queries */
 } tiles_by_hand;
 
 #define SCORES_BY_HAND(shape)                                                                      \
     .scores_of_1 = tile_scores_##shape##_of_1, .scores_of_2 = tile_scores_##shape##_of_2,          \
     .scores_by_chain = tile_scores_##shape##_by_chain
-#define VALUES_BY_HAND(shape) .values = tile_values_##shape
+#define VALUES_BY_HAND(shape) .values = tile_values_##shape, .results = tile_results_##shape
 #define VALUES_COPIED_BY_HAND(shape) .values_copied = tile_values_copied_##shape
 #define BY_QUERY_BY_HAND(shape) .values_by_query = tile_by_query_##shape
 
@@ -348,7 +379,7 @@ RDK_INLINE tile_function *simple_tile(const tiles_by_hand *are, const tile *t, i
     if (t->steps - (t->steps - 1) / piece * piece < 4 * t->chains) /* those of the last piece */
         return NULL;
     if (t->a_row == 4 && t->chains == 1)
-        return t->copy ? are->values_copied : are->values;
+        return t->results ? are->results : t->copy ? are->values_copied : are->values;
     if (t->a_step != 4 * t->chains || t->shrink || t->across != 1)
         return NULL;
     return t->chains == 1      ? are->scores_of_1

@@ -91,6 +91,12 @@ RDK_INLINE void stream_follow(stream *s, const char *p, const lines_ahead *l) {
     s->in_row = in_row;
 }
 
+/* Where a row of a product goes, times a factor. */
+typedef struct tile_result {
+    char *row;
+    float factor;
+} tile_result;
+
 typedef struct tile {
     const char *a;
     int64_t a_row, a_step; /* bytes from row to row, and from step to step of a chain */
@@ -109,7 +115,9 @@ typedef struct tile {
     const float *shrink; /* NULL: c begins at +0; else c[r] is first multiplied with shrink[r] */
     stream *fetch;       /* what to fetch meanwhile */
     bool often;          /* each of its lines is worth asking for several times */
-    float *notes; /* of scores: the largest of each column so far; TILE_GROUP on, their sum */
+    const tile_result *results; /* NULL, or where tiles by hand put all rows, instead of c */
+    /* Of scores: the largest of each column so far; TILE_GROUP on, their sum. Of results: their sum. */
+    float *notes;
 } tile;
 
 /* One chain of a tile after another. */

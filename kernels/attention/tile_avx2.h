@@ -127,9 +127,11 @@ static tile_function *const TILES[TILE_ROWS + 1][TILE_VECTORS + 1] = {
 #define few_by_hand(f, queries) NULL
 #endif
 
-/* Whether the tile is by hand, and so scores were noted, or values copied. */
+/* Whether the tile is by hand, and so scores were noted, or values copied. If it is not, there are no results, and nothing is done. */
 RDK_INLINE bool run_tile(const tile *t, int rows, int vectors) {
     tile_function *f = by_hand(t, rows, vectors);
+    if (!f && t->results)
+        return false;
     (f ? f : TILES[rows][vectors])(t);
     return f && !t->by_chain;
 }

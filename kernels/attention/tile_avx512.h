@@ -146,9 +146,11 @@ static void run_half(const tile *t, int rows) {
     }
 }
 
-/* Whether the tile is by hand, and so scores were noted, or values copied. */
+/* Whether the tile is by hand, and so scores were noted, or values copied. If it is not, there are no results, and nothing is done. */
 RDK_INLINE bool run_tile(const tile *t, int rows, int vectors) {
     tile_function *f = by_hand(t, rows, vectors);
+    if (!f && t->results)
+        return false;
     if (f)
         f(t);
     else if (vectors == 0)

@@ -121,9 +121,10 @@ static tile_function *const TILES[TILE_ROWS + 1][TILE_VECTORS + 1] = {
     [8] = {[2] = tile_8x2},
 };
 
-/* Scores are not noted, nor values copied. */
+/* Scores are not noted, nor values copied, and there are no results. */
 RDK_INLINE bool run_tile(const tile *t, int rows, int vectors) {
-    TILES[rows][vectors](t);
+    if (!t->results)
+        TILES[rows][vectors](t);
     return false;
 }
 
