@@ -8,7 +8,7 @@
 
 enum {
     RDK_GROUP = 48,                /* rows whose scores of one block of keys lie in L1, at most */
-    RDK_STATE_FLOATS = 208 * 1024, /* of queries and sums, roughly, so that they stay in L2 */
+    RDK_STATE_FLOATS = 112 * 1024, /* of queries and sums, roughly, so that they stay in L2 */
     RDK_MAX_ROWS = 11 * RDK_GROUP, /* that are worked on at once */
     RDK_ALIGN = 64,                /* bytes */
 };
@@ -35,7 +35,7 @@ static inline int64_t rdk_whole_fours(int64_t n) {
 /* How many rows are worked on at once. */
 static inline int64_t rdk_attention_rows(int64_t d_qk, int64_t d_v) {
     int64_t rows = RDK_STATE_FLOATS / (d_qk + 2 * rdk_whole_lanes(d_v)) / RDK_GROUP * RDK_GROUP;
-    return rows < RDK_GROUP ? RDK_GROUP : rows > RDK_MAX_ROWS ? RDK_MAX_ROWS : rows;
+    return rows < 2 * RDK_GROUP ? 2 * RDK_GROUP : rows > RDK_MAX_ROWS ? RDK_MAX_ROWS : rows;
 }
 
 /* The parts of the scratch: how many floats, doubles, rows each has. All but the last are whole cache
