@@ -13,7 +13,9 @@
 enum {
     MAX_PASSES = 64,
     MAX_REPEATS = 40, /* in a pass */
+    MIN_REPEATS = 5,  /* the same, where a call is no longer than LONG_CALL */
 };
+#define LONG_CALL 0.25 /* seconds */
 
 /* ---- Timings --------------------------------------------------------------------------------- */
 
@@ -46,14 +48,15 @@ double plan_peak(const plan *p, rdk_isa isa, int half) {
 
 /* ---- How often ------------------------------------------------------------------------------- */
 
-/* As many as fit in the timing's part of a pass, one at least. */
+/* As many as fit in the timing's part of a pass. The best of very few would be that of a disturbed machine. */
 static void set_repeats(const plan *p, timing *t) {
     double start = now(), part = p->seconds / p->passes / p->count, call, sample;
     t->bench.run(t->bench.context);
     call = now() - start;
     sample = (call > p->sample_seconds ? call : p->sample_seconds) + (t->bench.cold ? 0 : call);
     double fit = part / sample;
-    t->bench.repeats = fit < 1 ? 1 : fit > MAX_REPEATS ? MAX_REPEATS : (int)fit;
+    int least = call > LONG_CALL ? 1 : MIN_REPEATS;
+    t->bench.repeats = fit < least ? least : fit > MAX_REPEATS ? MAX_REPEATS : (int)fit;
     t->bench.room = t->bench.repeats * MAX_PASSES;
     t->bench.samples = allocate((size_t)t->bench.room * sizeof(double));
 }
