@@ -173,15 +173,15 @@ void subject_drop(subject *s) {
 
 /* ---- What is timed --------------------------------------------------------------------------- */
 
-/* Which copy of K and V comes now. */
-static int next_copy(const subject *s, int *turn) {
-    *turn = (*turn + 1) % s->copies;
-    return *turn;
+/* Which copy of K and V comes now: whoever reads it, no cache has kept it since it was read. */
+static int next_copy(subject *s) {
+    s->turn = (s->turn + 1) % s->copies;
+    return s->turn;
 }
 
 static void turn_over(contender *c) {
-    const subject *s = c->subject;
-    int copy = next_copy(s, &c->turn);
+    subject *s = c->subject;
+    int copy = next_copy(s);
     c->desc.attention.k.data = s->k[copy];
     c->desc.attention.v.data = s->v[copy];
     if (c->call)
@@ -203,7 +203,7 @@ void contender_run(void *context) {
 static void run_reader(void *context) {
     reader *r = context;
     const shape *s = &r->subject->shape;
-    int copy = next_copy(r->subject, &r->turn);
+    int copy = next_copy(r->subject);
     r->span.bytes = (size_t)shape_k(s) * sizeof(float);
     r->span.from = (const unsigned char *)r->subject->k[copy];
     r->loop->run(&r->span);

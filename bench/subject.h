@@ -27,16 +27,14 @@ typedef struct contender {
     peer_call *call; /* NULL: it is rootdk */
     double share;    /* of the work that a call does; less than 1 of the slow scalar path */
     double error;    /* worst, in ULP; see result.h */
-    int turn;        /* of the copies of K and V */
     timing *timing;
 } contender;
 
 /* A plain read of K and V. */
 typedef struct reader {
-    const subject *subject;
+    subject *subject;
     rdk_isa isa;
     const read_loop *loop;
-    int turn;
     span span;
     timing *timing;
 } reader;
@@ -46,7 +44,7 @@ struct subject {
     void *in, *out; /* x and y, or q and out */
     float *bias;
     float *k[MAX_COPIES], *v[MAX_COPIES];
-    int copies;
+    int copies, turn; /* of K and V; which of them was read last */
     void *scratch;
     size_t scratch_size;
     contender contenders[MAX_CONTENDERS]; /* rootdk's first */
