@@ -1,4 +1,4 @@
-/* Extents: bounds first, then piece by piece, as deep as the answer needs. */
+/* Extents: what they span, and what they share. */
 #include "dispatch/extent.h"
 
 /* From the first byte to behind the last. */
@@ -49,30 +49,159 @@ bool rdk_extent_nests(const rdk_extent *e) {
     return true;
 }
 
-/* Element i of the outermost dimension. */
-static rdk_extent part_of(const rdk_extent *e, int64_t i) {
-    rdk_extent part = *e;
-    part.first += (uintptr_t)(i * e->dim[0].stride);
-    part.dims--;
-    for (int k = 0; k < part.dims; k++)
-        part.dim[k] = e->dim[k + 1];
-    return part;
+/* ---- Whether two share a byte ------------------------------------------------------------------
+ *
+ * Two pieces share one if their first bytes are close: first of a - first of b is more than -a->length and
+ * less than b->length. Each first byte is a sum of strides times indices. With b's indices counted from the
+ * last piece down all signs are alike, so the question is: can indices be chosen, one below each count, such
+ * that the sum of strides times indices lies within a certain range? Up to two strides, and all that nest in
+ * each other, are answered by division, so that views of any size take little time. */
+
+/* stride times 0 ... count - 1; nothing overflows, since spans have addresses. */
+typedef struct term {
+    uint64_t stride, count; /* 1 or more */
+} term;
+
+/* The terms, by falling strides; their sum is to be high - width ... high, or 0 ... high if that is less. */
+typedef struct sums {
+    uint64_t high, width;
+    int terms;
+    term term[2 * RDK_EXTENT_DIMS];
+} sums;
+
+enum { MOST_TRIES = 1 << 16 };
+#define NO_INDEX UINT64_MAX
+
+static uint64_t largest_of(const term *t) {
+    return t->stride * (t->count - 1);
 }
 
-/* Splits a, whose parts may reach b only within a few indices, found by division. */
-static bool a_part_overlaps(const rdk_extent *a, const rdk_extent *b) {
-    int64_t stride = a->dim[0].stride, last = a->dim[0].count - 1, first = 0;
-    uintptr_t b_end = b->first + (uintptr_t)span_of(b);
-    uintptr_t part = (uintptr_t)span_within(a, 1);
-    if (stride == 0) /* the same bytes again and again */
-        last = 0;
-    else if (a->first + part <= b->first)
-        first = (int64_t)((b->first - a->first - part) / (uintptr_t)stride) + 1;
-    if (stride != 0 && (int64_t)((b_end - a->first - 1) / (uintptr_t)stride) < last)
-        last = (int64_t)((b_end - a->first - 1) / (uintptr_t)stride);
-    for (int64_t i = first; i <= last; i++) {
-        rdk_extent p = part_of(a, i);
-        if (rdk_extents_overlap(&p, b))
+static uint64_t low_of(const sums *s) {
+    return s->high > s->width ? s->high - s->width : 0;
+}
+
+static void drop_term(sums *s, int at) {
+    s->terms--;
+    for (int i = at; i < s->terms; i++)
+        s->term[i] = s->term[i + 1];
+}
+
+static void add_terms(sums *s, const rdk_extent *e) {
+    for (int i = 0; i < e->dims; i++) {
+        const term t = {(uint64_t)e->dim[i].stride, (uint64_t)e->dim[i].count};
+        int at = s->terms;
+        if (t.stride == 0) /* the same bytes again and again */
+            continue;
+        for (; at > 0 && s->term[at - 1].stride < t.stride; at--)
+            s->term[at] = s->term[at - 1];
+        s->term[at] = t;
+        s->terms++;
+    }
+}
+
+/* Term `at` and the next become one if all multiples of the smaller stride are among their sums. */
+static bool join_terms(sums *s, int at) {
+    const term *above = &s->term[at];
+    term *below = &s->term[at + 1];
+    const uint64_t ratio = above->stride / below->stride;
+    if (above->stride % below->stride || below->count < ratio)
+        return false;
+    below->count += (above->count - 1) * ratio;
+    drop_term(s, at);
+    return true;
+}
+
+/* The last term becomes part of the range if its steps leave no gap there. */
+static bool widen_range(sums *s) {
+    const term *last = &s->term[s->terms - 1];
+    if (last->stride - 1 > s->width)
+        return false;
+    s->width += largest_of(last);
+    s->terms--;
+    return true;
+}
+
+static void simplify(sums *s) {
+    for (int i = s->terms - 2; i >= 0; i--)
+        if (join_terms(s, i))
+            i = s->terms - 1; /* the longer one may be joined by another */
+    while (s->terms > 0 && widen_range(s))
+        ;
+}
+
+static uint64_t divisor_of(uint64_t a, uint64_t b) {
+    return b ? divisor_of(b, a % b) : a;
+}
+
+/* Necessary, and enough for one term or none: some sum is large enough, and a multiple of what divides all
+ * strides is in the range. */
+static bool may_reach(const sums *s) {
+    uint64_t most = 0, divisor = 0;
+    for (int i = 0; i < s->terms; i++) {
+        most += largest_of(&s->term[i]);
+        divisor = divisor_of(s->term[i].stride, divisor);
+    }
+    return most >= low_of(s) && (!divisor || s->high - s->high % divisor >= low_of(s));
+}
+
+/* The indices of a term with which the others may reach the range: first ... first + count - 1. */
+typedef struct indices {
+    uint64_t first, count;
+} indices;
+
+static indices indices_of(const sums *s, int at) {
+    const term *t = &s->term[at];
+    uint64_t others = 0, low = low_of(s), last = s->high / t->stride;
+    for (int i = 0; i < s->terms; i++)
+        if (i != at)
+            others += largest_of(&s->term[i]);
+    const uint64_t first = low > others ? (low - others - 1) / t->stride + 1 : 0;
+    if (last > t->count - 1)
+        last = t->count - 1;
+    return (indices){first, last < first ? 0 : last - first + 1};
+}
+
+/* The least x for which a * x modulo m, which is more than a, is low ... high; 0 < low <= high < m. NO_INDEX if there is none, or
+ * a * x has more than 64 bits. What is not reached by multiples of a below m takes y rounds: a * x - m * y is low ... high, so
+ * m * y modulo a is -high ... -low. */
+static uint64_t first_within(uint64_t a, uint64_t m, uint64_t low, uint64_t high) {
+    if (a == 0)
+        return NO_INDEX;
+    if (high / a > (low - 1) / a)
+        return (low - 1) / a + 1;
+    const uint64_t y = first_within(m % a, a, a - high % a, a - low % a);
+    if (y > (UINT64_MAX - low) / m) /* NO_INDEX is, too */
+        return NO_INDEX;
+    return (low + m * y - 1) / a + 1;
+}
+
+/* Two terms: the first may take some indices in a row; the rest must be a multiple of the other's stride, or more by `width` at
+ * most. It has such an index, since indices_of() left out what is beyond its last. */
+static bool two_reach(const sums *s) {
+    const indices x = indices_of(s, 0);
+    const uint64_t m = s->term[1].stride;
+    const uint64_t rest = (s->high - s->term[0].stride * x.first) % m;
+    if (x.count == 0 || rest <= s->width)
+        return x.count > 0;
+    return first_within(s->term[0].stride % m, m, rest - s->width, rest) < x.count;
+}
+
+/* More terms: tries the indices of that with the fewest. */
+static bool reach(const sums *s, int *tries) {
+    if (!may_reach(s) || s->terms < 2)
+        return may_reach(s);
+    if (s->terms == 2)
+        return two_reach(s);
+    int at = 0;
+    for (int i = 1; i < s->terms; i++)
+        if (indices_of(s, i).count < indices_of(s, at).count)
+            at = i;
+    const indices x = indices_of(s, at);
+    sums rest = *s;
+    drop_term(&rest, at);
+    for (uint64_t i = 0; i < x.count; i++) {
+        rest.high = s->high - s->term[at].stride * (x.first + i);
+        if (--*tries < 0 || reach(&rest, tries))
             return true;
     }
     return false;
@@ -81,11 +210,13 @@ static bool a_part_overlaps(const rdk_extent *a, const rdk_extent *b) {
 bool rdk_extents_overlap(const rdk_extent *a, const rdk_extent *b) {
     if (!a->length || !b->length)
         return false;
-    if (a->first + (uintptr_t)span_of(a) <= b->first ||
-        b->first + (uintptr_t)span_of(b) <= a->first)
+    const uint64_t a_end = a->first + (uint64_t)span_of(a), b_end = b->first + (uint64_t)span_of(b);
+    if (a_end <= b->first || b_end <= a->first)
         return false;
-    if (!a->dims && !b->dims)
-        return true;
-    bool split_a = a->dims && (!b->dims || span_of(a) >= span_of(b));
-    return split_a ? a_part_overlaps(a, b) : a_part_overlaps(b, a);
+    sums s = {.high = b_end - 1 - a->first, .width = (uint64_t)a->length + (uint64_t)b->length - 2};
+    int tries = MOST_TRIES;
+    add_terms(&s, a);
+    add_terms(&s, b);
+    simplify(&s);
+    return reach(&s, &tries);
 }

@@ -27,7 +27,8 @@ rdk_status rdk_extent_begin(rdk_extent *e, const void *p, int64_t size, int64_t 
  * an address. */
 rdk_status rdk_extent_repeat(rdk_extent *e, int64_t size, int64_t count, int64_t stride);
 
-/* Exact: a matrix may sit between another's rows. */
+/* Exact: a matrix may sit between another's rows. It takes little time, however large they are: views so entangled that too much would
+ * have to be tried count as overlapping. */
 bool rdk_extents_overlap(const rdk_extent *a, const rdk_extent *b);
 
 /* Whether each dimension's stride covers what the dimensions within it span, so that no two pieces

@@ -20,7 +20,7 @@ static unsigned covers_a[BYTES_MAX], covers_b[BYTES_MAX];
 /* ---- Views ----------------------------------------------------------------------------------- */
 
 /* Elements of 1 or 4 bytes, at most 4 x 4 x 4 pieces of 6, dimensions in any order of strides. */
-static strided draw(rng *r, int64_t *size) {
+static strided draw_few(rng *r, int64_t *size) {
     strided s;
     *size = rng_below(r, 2) ? 4 : 1;
     s.first = rng_below(r, SPAN);
@@ -29,6 +29,17 @@ static strided draw(rng *r, int64_t *size) {
         static const int64_t UP_TO[] = {4, 12, 60, 120};
         s.count[i] = rng_below(r, 12) ? 1 + rng_below(r, 4) : 0;
         s.stride[i] = *size * rng_below(r, UP_TO[rng_below(r, 4)]);
+    }
+    return s;
+}
+
+/* At most 24 x 24 x 24 pieces, whose strides are multiples of `unit` and mostly more than the pieces: two of these are often
+ * entangled and yet apart. */
+static strided draw_many(rng *r, int64_t unit) {
+    strided s = {.first = rng_below(r, SPAN), .length = 1 + rng_below(r, unit / 2)};
+    for (int i = 0; i < BYTES_DIMS; i++) {
+        s.count[i] = 1 + rng_below(r, rng_below(r, 2) ? 24 : 3);
+        s.stride[i] = unit * rng_below(r, 108 / unit);
     }
     return s;
 }
@@ -64,29 +75,41 @@ static bool nests(const strided *s) {
 
 /* ---- Small views ----------------------------------------------------------------------------- */
 
+/* How many pairs overlap, and how many of those that do not are views of several pieces each. */
+typedef struct met {
+    int64_t share, interleave;
+} met;
+
+/* Whether the answer is that of the bytes, and the same the other way round. */
+static bool is_exact(const strided *a, int64_t size_a, const strided *b, int64_t size_b,
+                     uintptr_t base, met *m) {
+    rdk_extent ea, eb;
+    if (extent_of(&ea, base, a, size_a) != RDK_OK || extent_of(&eb, base, b, size_b) != RDK_OK)
+        return false;
+    count_bytes(covers_a, a);
+    count_bytes(covers_b, b);
+    bool share = covers_share(covers_a, covers_b);
+    m->share += share;
+    m->interleave += !share && ea.length && eb.length && ea.dims && eb.dims;
+    return rdk_extents_overlap(&ea, &eb) == share && rdk_extents_overlap(&eb, &ea) == share;
+}
+
 TEST overlap_is_exact(void) {
     static const uintptr_t BASE[] = {4096, UINTPTR_MAX / 2 - SPAN, UINTPTR_MAX - BYTES_MAX};
     rng r = {1};
-    int64_t meet = 0, interleave = 0;
+    met few = {0, 0}, many = {0, 0};
     for (int64_t n = 0; n < RDK_VIEWS; n++) {
-        int64_t size_a, size_b;
-        strided a = draw(&r, &size_a), b = draw(&r, &size_b);
-        rdk_extent ea, eb;
-        uintptr_t base = BASE[n % 3];
-        ASSERT_EQ(RDK_OK, extent_of(&ea, base, &a, size_a));
-        ASSERT_EQ(RDK_OK, extent_of(&eb, base, &b, size_b));
-        count_bytes(covers_a, &a);
-        count_bytes(covers_b, &b);
-        bool share = covers_share(covers_a, covers_b);
-        if (rdk_extents_overlap(&ea, &eb) != share || rdk_extents_overlap(&eb, &ea) != share) {
-            printf("\nviews %lld: share a byte: %d\n", (long long)n, share);
-            FAIL();
-        }
-        meet += share;
-        interleave += !share && ea.length && eb.length && ea.dims && eb.dims;
+        int64_t size_a, size_b, unit = 2 + rng_below(&r, 35);
+        strided a = draw_few(&r, &size_a), b = draw_few(&r, &size_b);
+        ASSERT(is_exact(&a, size_a, &b, size_b, BASE[n % 3], &few));
+        a = draw_many(&r, unit);
+        b = draw_many(&r, unit);
+        ASSERT(is_exact(&a, 1, &b, 1, BASE[n % 3], &many));
     }
-    printf("\n%d pairs of views, %lld of them overlap\n", RDK_VIEWS, (long long)meet);
-    ASSERT(meet > RDK_VIEWS / 10 && interleave > RDK_VIEWS / 10);
+    printf("\n%d pairs of few pieces, %lld of them overlap; as many of many pieces, %lld\n",
+           RDK_VIEWS, (long long)few.share, (long long)many.share);
+    ASSERT(few.share > RDK_VIEWS / 10 && few.interleave > RDK_VIEWS / 10);
+    ASSERT(many.share > RDK_VIEWS / 10 && many.interleave > RDK_VIEWS / 10);
     PASS();
 }
 
@@ -107,7 +130,7 @@ TEST nesting_is_as_defined(void) {
     int64_t nested = 0, cautious = 0;
     for (int64_t n = 0; n < RDK_VIEWS; n++) {
         int64_t size;
-        strided s = draw(&r, &size);
+        strided s = draw_few(&r, &size);
         rdk_extent e;
         ASSERT_EQ(RDK_OK, extent_of(&e, 4096, &s, size));
         count_bytes(covers_a, &s);
@@ -126,17 +149,67 @@ TEST nesting_is_as_defined(void) {
     PASS();
 }
 
-/* Two matrices of a hundred thousand rows, one in the other's gaps; then one byte too far. */
+/* Rows of `length` bytes, `count` of them, `stride` bytes apart. */
+static rdk_extent rows_of(uintptr_t p, int64_t length, int64_t count, int64_t stride) {
+    rdk_extent e;
+    if (rdk_extent_begin(&e, (const void *)p, 1, length) != RDK_OK ||
+        rdk_extent_repeat(&e, 1, count, stride) != RDK_OK)
+        e.length = 0;
+    return e;
+}
+
+/* Two matrices of as many rows as there may be, one in the other's gaps; then one byte too far. */
 TEST long_interleaved_views_are_told_apart(void) {
-    rdk_extent a, b;
-    for (int64_t shift = 0; shift < 32; shift++) {
-        ASSERT_EQ(RDK_OK, rdk_extent_begin(&a, (const void *)(uintptr_t)65536, 1, 12));
-        ASSERT_EQ(RDK_OK, rdk_extent_repeat(&a, 1, 100000, 32));
-        ASSERT_EQ(RDK_OK, rdk_extent_begin(&b, (const void *)(uintptr_t)(65536 + shift), 1, 8));
-        ASSERT_EQ(RDK_OK, rdk_extent_repeat(&b, 1, 100000, 32));
-        ASSERT_EQ(shift < 12 || shift > 24, rdk_extents_overlap(&a, &b));
-        ASSERT_EQ(shift < 12 || shift > 24, rdk_extents_overlap(&b, &a));
+    for (int64_t count = PTRDIFF_MAX / 64; count > 1000; count /= 99) {
+        for (int64_t shift = 0; shift < 32; shift++) {
+            rdk_extent a = rows_of(65536, 12, count, 32);
+            rdk_extent b = rows_of((uintptr_t)(65536 + shift), 8, count, 32);
+            ASSERT(a.length && b.length);
+            ASSERT_EQ(shift < 12 || shift > 24, rdk_extents_overlap(&a, &b));
+            ASSERT_EQ(shift < 12 || shift > 24, rdk_extents_overlap(&b, &a));
+        }
     }
+    PASS();
+}
+
+/* Rows of one byte whose strides p and q have no divisor: those of b begin so that row q - 1 of a and p - 1 of b are the first that
+ * meet. Each is there or not. */
+TEST late_meetings_are_found(void) {
+    static const int64_t COPRIME[][2] = {{3, 2}, {89, 55}, {1000003, 999983}, {1 << 28, 3}};
+    for (size_t i = 0; i < sizeof COPRIME / sizeof *COPRIME; i++) {
+        const int64_t p = COPRIME[i][0], q = COPRIME[i][1], away = p * (q - 1) - q * (p - 1);
+        if (p > PTRDIFF_MAX / 4 / q)
+            continue; /* not with addresses of 32 bits */
+        for (int missing = 0; missing < 3; missing++) {
+            rdk_extent a = rows_of((uintptr_t)PTRDIFF_MAX / 2, 1, q - (missing == 1), p);
+            rdk_extent b = rows_of((uintptr_t)(PTRDIFF_MAX / 2 + away), 1, p - (missing == 2), q);
+            ASSERT(a.length && b.length);
+            ASSERT_EQ(!missing, rdk_extents_overlap(&a, &b));
+            ASSERT_EQ(!missing, rdk_extents_overlap(&b, &a));
+        }
+    }
+    PASS();
+}
+
+/* Strides without any order: no answer may take long. With few pieces there is one; with many, no doubt remains about few. */
+TEST tangled_views_take_little_time(void) {
+    rng r = {3};
+    int64_t apart[2] = {0, 0};
+    for (int n = 0; n < 40; n++) {
+        const int64_t most = n % 2 ? 1000 : 8, stride = PTRDIFF_MAX / 4 / (3 * 1000);
+        rdk_extent e[2];
+        for (int i = 0; i < 2; i++) {
+            e[i] = rows_of((uintptr_t)(4096 + rng_below(&r, 1 << 20)), 1, 2 + rng_below(&r, most),
+                           1 + rng_below(&r, stride));
+            for (int dim = 1; dim < RDK_EXTENT_DIMS; dim++)
+                ASSERT_EQ(RDK_OK, rdk_extent_repeat(&e[i], 1, 2 + rng_below(&r, most),
+                                                    1 + rng_below(&r, stride)));
+        }
+        apart[n % 2] += !rdk_extents_overlap(&e[0], &e[1]);
+    }
+    printf("\napart: %lld of 20 pairs of few pieces, %lld of 20 of many\n", (long long)apart[0],
+           (long long)apart[1]);
+    ASSERT(sizeof(void *) == 4 || apart[0] == 20);
     PASS();
 }
 
@@ -206,6 +279,8 @@ SUITE(extent) {
     RUN_TEST(side_by_side_is_apart);
     RUN_TEST(nesting_is_as_defined);
     RUN_TEST(long_interleaved_views_are_told_apart);
+    RUN_TEST(late_meetings_are_found);
+    RUN_TEST(tangled_views_take_little_time);
     RUN_TEST(last_byte_must_have_an_address);
     RUN_TEST(products_that_wrap_are_refused);
     RUN_TEST(dimensions_add_up);
