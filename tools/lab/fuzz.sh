@@ -28,5 +28,8 @@ if [ "$status" = 0 ] && [ -n "$runs" ]; then
     note "libFuzzer, clang, ASan" --by "$by" --cases "$runs calls on each path" --passed 1 --seconds "$seconds"
 else
     # What was found goes into tests/fuzz/corpus.txt, in hexadecimal, and is a test from then on.
+    for found in "$dir"/found/*; do
+        [ ! -f "$found" ] || echo "FAIL: $(od -An -v -tx1 "$found" | tr -d ' \n')"
+    done
     note "libFuzzer, clang, ASan" --by "$by" --failed 1 --note "see $dir/fuzz.log and $dir/found"
 fi

@@ -6,8 +6,8 @@ report.py note LEG --what TEXT [OPTION...]   adds a row to build/lab/LEG/rows
     --variant NAME   counts, cases, hashes and seconds from a variant that tools/test.sh ran
     --log FILE       counts, cases and hashes from what test programs and `rootdk verify` printed
     --passed, --failed, --skipped N; --cases TEXT; --hash TEXT; --seconds N; --note TEXT
-report.py table LEG...   prints the rows of these legs, writes build/lab/report.md; the last line is
-                         `N passed, N failed, N skipped`
+report.py table LEG...   prints the rows of these legs, writes build/lab/report.md; then what failed, with the
+                         words of its leg; the last line is `N passed, N failed, N skipped`
 """
 
 import argparse
@@ -116,6 +116,16 @@ def about_this_machine():
     return cpu + compilers + [datetime.date.today().isoformat()]
 
 
+def log_of(leg):
+    """What a leg said of failures, and its last words."""
+    try:
+        lines = read(f"build/lab/{leg}/log").splitlines()
+    except OSError:
+        return []
+    marked = [line for line in lines[:-count.TAIL] if re.search(r"\bFAIL|SURVIVED", line)]
+    return marked[-count.TAIL:] + lines[-count.TAIL:]
+
+
 def table(legs):
     rows = [row for leg in legs for row in rows_of(leg)]
     cells = [COLUMNS] + [cells_of(row) for row in rows]
@@ -133,6 +143,11 @@ def table(legs):
         print("  ".join([text.ljust(w) for text, w in zip(line, widths)] + [line[-1]]).rstrip())
     for reason in skips:
         print(f"SKIP: {reason}")
+    for row in rows:
+        if row["failed"]:
+            print(f"{row['leg']}, {row['what']}: {result_of(row)}")
+    for leg in dict.fromkeys(row["leg"] for row in rows if row["failed"]):
+        print("\n".join(f"{leg}: {line}" for line in log_of(leg)))
     total = [sum(row[key] for row in rows) for key in ("passed", "failed", "skipped")]
     print("{} passed, {} failed, {} skipped".format(*total), flush=True)
     return 1 if total[1] or not total[0] else 0
