@@ -280,8 +280,8 @@ ATTENTION = [
         (BY_HAND_X86, "LARGER(s2, B2) ", ""),
         (WALK, "EACH most[v] = f32x16_max(most[v], x[v]);", "")]),
     ("noted_where_it_was_not", "vector", [
-        (TILE_AVX2, "return f && !t->by_chain;", "return true;"),
-        (TILE_NEON, "return false;", "return true;")]),
+        (TILE_AVX2, "return f && t->kind == TILE_SCORES && !t->by_chain ?", "return t->kind == TILE_SCORES ?"),
+        (TILE_NEON, "return TILE_DONE;", "return TILE_DONE_WITH_MAX;")]),
     # Memory
     ("read_past_a_key", "vector", [
         (WALK, "t.steps = w->d->d_qk;", "t.steps = w->d->d_qk + 1;")]),

@@ -295,7 +295,7 @@ static bool score_keys(tile *t, int keys, int vectors, int times) {
     bool noted = true;
     t->times = times;
     if (keys > 0 && times > 0)
-        noted = run_tile(t, keys, vectors);
+        noted = run_tile(t, keys, vectors) == TILE_DONE_WITH_MAX;
     t->a += keys * times * t->a_row;
     t->c += keys * times * t->c_row;
     return noted;
@@ -306,6 +306,7 @@ static void score_rows(const walk *w, const unit *u, const block *b, group *g, i
                        int first, int vectors, stream *next) {
     const int at_once = TILE_KEYS_OF[vectors];
     tile t;
+    t.kind = TILE_SCORES;
     t.a_row = w->d->k.row_stride * 4;
     t.a_step = 4 * w->chains;
     t.a = key_at(w, u, b->base + lane);
@@ -322,8 +323,6 @@ static void score_rows(const walk *w, const unit *u, const block *b, group *g, i
     t.often = false;
     t.across = 1;
     t.b_across = 0;
-    t.copy = NULL;
-    t.results = NULL;
     t.notes = g->notes + first;
     int whole = (end - lane) / at_once, rest = (end - lane) % at_once, half = 0;
     if (whole > 0 && rest > 0) { /* 8 keys are 4 and 4, not 6 and 2 */
@@ -693,6 +692,7 @@ static const float *shrink_at(const block *b, const group *g, int lane) {
 
 /* What all tiles of a group have in common. An initialiser would clear them by a slow instruction. */
 RDK_INLINE void begin_values(const walk *w, const group *g, const strips *v, tile *t) {
+    t->kind = by_query(g) ? TILE_VALUES_BY_QUERY : v->results ? TILE_RESULTS : TILE_VALUES;
     t->a_row = g->row_step * 4;
     t->a_step = g->lane_step * 4;
     t->b_row = t->b_step = v->step;
@@ -700,8 +700,6 @@ RDK_INLINE void begin_values(const walk *w, const group *g, const strips *v, til
     t->c_row = w->width;
     t->times = 1;
     t->chains = 1;
-    t->copy = NULL;
-    t->results = NULL;
     t->notes = v->sum;
     t->fetch = v->next;
     t->often = w->from_memory;
@@ -753,7 +751,7 @@ static bool add_values(const walk *w, const block *b, const group *g, const stri
             if (at_once) {
                 t.across = columns / TILE_STRIP;
                 t.b_across = v->across;
-                if (!run_tile(&t, after - first, TILE_STRIP / TILE_LANES) && t.results)
+                if (run_tile(&t, after - first, TILE_STRIP / TILE_LANES) == TILE_NOT_POSSIBLE)
                     return false;
             } else {
                 add_columns(&t, after - first, (int)least(columns, c_end - c));
@@ -812,6 +810,7 @@ static void add_and_pack_values(const walk *w, const unit *u, const block *b, co
         const strips v = strips_in_place(w, u, b, next);
         tile t;
         begin_values(w, g, &v, &t);
+        t.kind = TILE_VALUES_COPY;
         t.steps = b->hi - b->lo;
         t.a = (const char *)score_at(g, b->lo, 0);
         t.b = v.values;
@@ -821,8 +820,8 @@ static void add_and_pack_values(const walk *w, const unit *u, const block *b, co
         t.b_across = v.across;
         t.copy = (char *)(w->values + b->lo * TILE_STRIP);
         t.copy_across = PACKED_STRIP;
-        packed = run_tile(&t, rows, TILE_STRIP / TILE_LANES);
-        first_band = 1;
+        packed = run_tile(&t, rows, TILE_STRIP / TILE_LANES) == TILE_DONE;
+        first_band = packed ? 1 : 0;
     }
     if (!packed)
         pack_values(w, u, b, b->lo, b->hi, 0);

@@ -122,7 +122,7 @@ static const tiles_by_hand TILES_BY_HAND[TILE_ROWS + 1][TILE_VECTORS + 1] = {
 FEW_BY_HAND_TABLE
 
 RDK_INLINE tile_function *by_hand(const tile *t, int rows, int vectors) {
-    return simple_tile(&TILES_BY_HAND[rows][vectors], t, vectors);
+    return simple_tile(&TILES_BY_HAND[rows][vectors], t);
 }
 
 RDK_INLINE few_function *few_by_hand(const few *f, int queries) {

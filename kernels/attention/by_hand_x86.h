@@ -368,23 +368,39 @@ RDK_INLINE bool fetches_in_a_row(const stream *s) {
     return s->left <= 0 || s->gap == 0;
 }
 
-/* The function for a tile, or NULL. Lines are fetched where addresses ascend; the last four steps of a chain need four. */
-RDK_INLINE tile_function *simple_tile(const tiles_by_hand *are, const tile *t, int vectors) {
+/* The last four steps of a chain are done apart, so the last piece needs four for each chain. */
+RDK_INLINE bool has_last_four(const tile *t) {
     const int64_t piece = 2 * RDK_CHAIN;
-    const bool by_query = t->a_row == RDK_BLOCK * 4 && t->a_step == 4;
-    if (by_query && t->b_across == vectors * TILE_LANES * 4)
+    return t->steps - (t->steps - 1) / piece * piece >= 4 * t->chains;
+}
+
+/* Lines are fetched where their addresses ascend. */
+RDK_INLINE bool fetches_upwards(const stream *s) {
+    return s->left <= 0 || s->row * RDK_LINE + s->gap > 0;
+}
+
+RDK_INLINE tile_function *scores_by_hand(const tiles_by_hand *are, const tile *t) {
+    return t->chains == 1              ? are->scores_of_1
+           : t->by_chain               ? are->scores_by_chain
+           : t->steps <= 2 * RDK_CHAIN ? are->scores_of_2
+                                       : NULL;
+}
+
+/* The function for a tile, or NULL. */
+RDK_INLINE tile_function *simple_tile(const tiles_by_hand *are, const tile *t) {
+    if (t->kind == TILE_VALUES_BY_QUERY)
         return fetches_in_a_row(t->fetch) ? are->values_by_query : NULL;
-    if (t->fetch->left > 0 && t->fetch->row * RDK_LINE + t->fetch->gap <= 0)
+    if (!fetches_upwards(t->fetch) || !has_last_four(t))
         return NULL;
-    if (t->steps - (t->steps - 1) / piece * piece < 4 * t->chains) /* those of the last piece */
-        return NULL;
-    if (t->a_row == 4 && t->chains == 1)
-        return t->results ? are->results : t->copy ? are->values_copied : are->values;
-    if (t->a_step != 4 * t->chains || t->shrink || t->across != 1)
-        return NULL;
-    return t->chains == 1      ? are->scores_of_1
-           : t->by_chain       ? are->scores_by_chain
-           : t->steps <= piece ? are->scores_of_2
-                               : NULL;
+    switch (t->kind) {
+    case TILE_SCORES:
+        return scores_by_hand(are, t);
+    case TILE_VALUES_COPY:
+        return are->values_copied;
+    case TILE_RESULTS:
+        return are->results;
+    default:
+        return are->values;
+    }
 }
 #endif

@@ -97,7 +97,23 @@ typedef struct tile_result {
     float factor;
 } tile_result;
 
+/* What a tile is for. Strides do not tell: keys may lie one float apart, as the weights of a key's queries do. */
+typedef enum tile_kind {
+    TILE_SCORES,      /* a: keys, b: queries side by side, c: scores by key */
+    TILE_VALUES,      /* a: weights by key, b: values, c: sums */
+    TILE_VALUES_COPY, /* the same, and b is also put at `copy` */
+    TILE_RESULTS,     /* the same, and the results go to `results`; c is not written */
+    TILE_VALUES_BY_QUERY, /* as TILE_VALUES for very few queries: a has their weights by query, RDK_BLOCK apart */
+} tile_kind;
+
+typedef enum tile_outcome {
+    TILE_DONE,
+    TILE_DONE_WITH_MAX, /* TILE_SCORES: the largest scores and their sum were also put at `notes` */
+    TILE_NOT_POSSIBLE,  /* TILE_VALUES_COPY and TILE_RESULTS: nothing was done */
+} tile_outcome;
+
 typedef struct tile {
+    tile_kind kind;
     const char *a;
     int64_t a_row, a_step; /* bytes from row to row, and from step to step of a chain */
     const char *b;
@@ -108,14 +124,14 @@ typedef struct tile {
     int64_t times;       /* so many tiles, one below the other; at least one */
     int64_t across;      /* so many times those, side by side; at least one */
     int64_t b_across;    /* bytes from the b of one to that of the one beside it */
-    char *copy;          /* NULL, or where tiles by hand put all steps of b, too, without gaps */
+    char *copy;          /* where all steps of b are put without gaps */
     int64_t copy_across; /* bytes from the copy of one to that of the one beside it */
     int64_t steps;
     int64_t chains;      /* 1 or 2, step by step in turn; each begins at +0 and is added to c */
     const float *shrink; /* NULL: c begins at +0; else c[r] is first multiplied with shrink[r] */
     stream *fetch;       /* what to fetch meanwhile */
     bool often;          /* each of its lines is worth asking for several times */
-    const tile_result *results; /* NULL, or where tiles by hand put all rows, instead of c */
+    const tile_result *results; /* one for each row */
     /* Of scores: the largest of each column so far; TILE_GROUP on, their sum. Of results: their sum. */
     float *notes;
 } tile;
@@ -161,6 +177,11 @@ RDK_INLINE const char *chain_in_b(const tile *t, const chain *c) {
 }
 
 typedef void tile_function(const tile *t);
+
+/* Whether only a tile by hand can do it. */
+RDK_INLINE bool wants_assembly(const tile *t) {
+    return t->kind == TILE_VALUES_COPY || t->kind == TILE_RESULTS;
+}
 
 /* The scores of few_keys() keys for up to FEW queries, where an ISA has something better for them than a tile
  * with most of its columns empty. */

@@ -146,18 +146,18 @@ static void run_half(const tile *t, int rows) {
     }
 }
 
-/* Whether the tile is by hand, and so scores were noted, or values copied. If it is not, there are no results, and nothing is done. */
-RDK_INLINE bool run_tile(const tile *t, int rows, int vectors) {
+/* By hand where there is such a tile. */
+RDK_INLINE tile_outcome run_tile(const tile *t, int rows, int vectors) {
     tile_function *f = by_hand(t, rows, vectors);
-    if (!f && t->results)
-        return false;
+    if (!f && wants_assembly(t))
+        return TILE_NOT_POSSIBLE;
     if (f)
         f(t);
     else if (vectors == 0)
         run_half(t, rows);
     else
         TILES[rows][vectors](t);
-    return f && !t->by_chain;
+    return f && t->kind == TILE_SCORES && !t->by_chain ? TILE_DONE_WITH_MAX : TILE_DONE;
 }
 
 RDK_INLINE void run_few(const few *f, int queries) {

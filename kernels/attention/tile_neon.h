@@ -121,11 +121,12 @@ static tile_function *const TILES[TILE_ROWS + 1][TILE_VECTORS + 1] = {
     [8] = {[2] = tile_8x2},
 };
 
-/* Scores are not noted, nor values copied, and there are no results. */
-RDK_INLINE bool run_tile(const tile *t, int rows, int vectors) {
-    if (!t->results)
-        TILES[rows][vectors](t);
-    return false;
+/* Nothing is by hand. */
+RDK_INLINE tile_outcome run_tile(const tile *t, int rows, int vectors) {
+    if (wants_assembly(t))
+        return TILE_NOT_POSSIBLE;
+    TILES[rows][vectors](t);
+    return TILE_DONE;
 }
 
 /* Transposes four rows of four in registers. */
