@@ -23,9 +23,9 @@ bench: ## run the benchmarks
 	@tools/setup.sh bench
 	@tools/bench.sh
 
-bench-compare: ## measure this tree beside another revision (BASE=revision)
+bench-compare: ## measure this tree beside another revision (BASE=revision, ONLY=text, ISA=name, SECONDS=n)
 	@tools/setup.sh bench
-	@tools/compare.sh "$(BASE)"
+	@tools/compare.sh "$(BASE)" $(if $(ONLY),--only "$(ONLY)") $(if $(ISA),--isa "$(ISA)") $(if $(SECONDS),--seconds "$(SECONDS)")
 
 bench-peers: ## measure beside the libraries that Python packages (1 GB of them)
 	@tools/setup.sh bench

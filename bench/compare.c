@@ -1,26 +1,39 @@
-/* bench_compare BASE NEW [SECONDS]: two builds of the library, given as shared libraries, in one process. Each call
- * of the one is beside a call of the other, in alternating order, so that whatever slows the machine down slows both,
- * and even small differences show. */
+/* bench_compare: two builds of the library, given as shared libraries, in one process. Each call of the one is beside a
+ * call of the other, in alternating order, so that whatever slows the machine down slows both, and even small
+ * differences show. What is taken is the time of the thread: on a machine that does something else as well, the time
+ * on the clock tells who was interrupted. */
+#define _POSIX_C_SOURCE 200809L /* for the thread's clock */
 #include <dlfcn.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "bench/clock.h"
+#include "bench/copies.h"
 #include "bench/inputs.h"
-#include "bench/works.h"
 
 enum {
+    MAX_SHAPES = 128,
     MAX_PAIRS = 100000,
-    MIN_PAIRS = 9,
-    DEFAULT_SECONDS = 3, /* for each work */
+    MIN_PAIRS = 9,     /* of calls */
+    MOST_OVERTIME = 4, /* times the seconds of a work, to reach MIN_PAIRS */
 };
+#define SECONDS 3.0      /* for each work on each ISA */
 #define NOTICEABLE 0.005 /* a smaller difference is none */
 
 /* ---- A build of the library ------------------------------------------------------------------ */
 
 typedef struct library {
+    const char *role, *path;
+    const char *(*version)(void);
+    int (*arithmetic)(void);
+    const char *(*isa_name)(rdk_isa);
+    rdk_status (*isa_from_name)(const char *, rdk_isa *);
+    rdk_status (*isa_available)(rdk_isa);
+    const char *(*reason)(rdk_status);
     rdk_status (*softmax)(const rdk_softmax_desc *);
     rdk_status (*attention)(const rdk_attention_desc *);
     rdk_status (*scratch)(const rdk_attention_desc *, size_t *);
@@ -31,31 +44,119 @@ static bool find(void *from, const char *name, void *function) {
     void *found = dlsym(from, name);
     memcpy(function, &found, sizeof found);
     if (!found)
-        fprintf(stderr, "compare: it has no %s\n", name);
+        fprintf(stderr, "bench_compare: it has no %s\n", name);
     return found != NULL;
 }
 
-static bool open_library(library *l, const char *path) {
+static bool open_library(library *l, const char *role, const char *path) {
     void *from = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    *l = (library){.role = role, .path = path};
     if (!from)
-        fprintf(stderr, "compare: %s\n", dlerror());
-    return from && find(from, "rdk_softmax", &l->softmax) &&
+        fprintf(stderr, "bench_compare: %s\n", dlerror());
+    return from && find(from, "rdk_version", &l->version) &&
+           find(from, "rdk_arithmetic_version", &l->arithmetic) &&
+           find(from, "rdk_isa_name", &l->isa_name) &&
+           find(from, "rdk_isa_from_name", &l->isa_from_name) &&
+           find(from, "rdk_isa_available", &l->isa_available) &&
+           find(from, "rdk_status_string", &l->reason) && find(from, "rdk_softmax", &l->softmax) &&
            find(from, "rdk_attention", &l->attention) &&
            find(from, "rdk_attention_scratch", &l->scratch);
 }
 
-static size_t scratch_of(const library *l, const shape *w) {
-    rdk_attention_desc d = shape_attention(w);
-    size_t bytes = 0;
-    if (w->op == RDK_OP_ATTENTION)
-        l->scratch(&d, &bytes);
-    return bytes;
+/* ---- A work, with its operands ----------------------------------------------------------------- */
+
+typedef struct work {
+    const shape *shape;
+    void *in, *out; /* x and y, or q and out */
+    float *bias;
+    float *k[MAX_COPIES], *v[MAX_COPIES];
+    int copies, turn;
+    void *scratch;
+    rdk_softmax_desc softmax;
+    rdk_attention_desc attention;
+} work;
+
+static void *new_input(int64_t count, rdk_type type, uint64_t seed) {
+    void *made = allocate((size_t)count * type_size(type));
+    fill(made, type, count, seed);
+    return made;
 }
 
-static bool run(const library *l, const operands *o) {
-    rdk_softmax_desc x = operands_softmax(o, RDK_ISA_DEFAULT);
-    rdk_attention_desc a = operands_attention(o, RDK_ISA_DEFAULT);
-    return (o->shape->op == RDK_OP_SOFTMAX ? l->softmax(&x) : l->attention(&a)) == RDK_OK;
+static void *new_copy(const void *of, int64_t count) {
+    void *made = allocate((size_t)count * sizeof(float));
+    return memcpy(made, of, (size_t)count * sizeof(float));
+}
+
+static size_t out_bytes(const work *w) {
+    return (size_t)shape_out(w->shape) * type_size(w->shape->type);
+}
+
+/* The larger of what both want: a library that refuses the work says nothing. */
+static size_t scratch_of(const library both[2], const rdk_attention_desc *d) {
+    size_t most = 0;
+    for (int i = 0; i < 2; i++) {
+        size_t bytes = 0;
+        if (both[i].scratch(d, &bytes) == RDK_OK && bytes > most)
+            most = bytes;
+    }
+    return most;
+}
+
+static void describe_attention(work *w, const library both[2], rdk_isa isa) {
+    rdk_attention_desc *d = &w->attention;
+    *d = shape_attention(w->shape);
+    d->isa = isa;
+    d->q.data = w->in;
+    d->out.data = w->out;
+    d->scratch_size = scratch_of(both, d);
+    d->scratch = w->scratch = allocate(d->scratch_size);
+}
+
+static void describe_softmax(work *w, rdk_isa isa) {
+    w->softmax = shape_softmax(w->shape);
+    w->softmax.isa = isa;
+    w->softmax.x = w->in;
+    w->softmax.y = w->out;
+    w->softmax.bias = w->bias;
+}
+
+static void work_make(work *w, const shape *s, const library both[2], rdk_isa isa) {
+    *w = (work){.shape = s};
+    w->in = new_input(shape_in(s), s->type, 1);
+    w->out = allocate(out_bytes(w));
+    if (s->op == RDK_OP_SOFTMAX) {
+        w->bias = s->bias ? new_input(shape_in(s), RDK_F32, 2) : NULL;
+        describe_softmax(w, isa);
+        return;
+    }
+    w->copies = copies_of(s);
+    w->k[0] = new_input(shape_k(s), RDK_F32, 2);
+    w->v[0] = new_input(shape_v(s), RDK_F32, 3);
+    for (int i = 1; i < w->copies; i++) {
+        w->k[i] = new_copy(w->k[0], shape_k(s));
+        w->v[i] = new_copy(w->v[0], shape_v(s));
+    }
+    describe_attention(w, both, isa);
+}
+
+static void work_free(work *w) {
+    for (int i = 0; i < w->copies; i++) {
+        free(w->k[i]);
+        free(w->v[i]);
+    }
+    free(w->in);
+    free(w->out);
+    free(w->bias);
+    free(w->scratch);
+}
+
+static rdk_status run(const library *l, work *w) {
+    if (w->shape->op == RDK_OP_SOFTMAX)
+        return l->softmax(&w->softmax);
+    w->turn = (w->turn + 1) % w->copies;
+    w->attention.k.data = w->k[w->turn];
+    w->attention.v.data = w->v[w->turn];
+    return l->attention(&w->attention);
 }
 
 /* ---- Pairs of calls -------------------------------------------------------------------------- */
@@ -66,17 +167,24 @@ typedef struct pairs {
     int count;
 } pairs;
 
-static double time_call(const library *l, const operands *o) {
-    double start = now();
-    run(l, o);
-    return now() - start;
+/* Seconds that the thread has run; a library starts no other. */
+static double ran(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static void take_pair(const library both[2], const operands *o, pairs *p) {
+static double time_call(const library *l, work *w) {
+    double start = ran();
+    run(l, w);
+    return ran() - start;
+}
+
+static void take_pair(const library both[2], work *w, pairs *p) {
     double seconds[2];
     int first = p->count % 2;
-    seconds[first] = time_call(&both[first], o);
-    seconds[!first] = time_call(&both[!first], o);
+    seconds[first] = time_call(&both[first], w);
+    seconds[!first] = time_call(&both[!first], w);
     for (int i = 0; i < 2; i++)
         if (!p->count || seconds[i] < p->best[i])
             p->best[i] = seconds[i];
@@ -88,64 +196,257 @@ static int by_size(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-static void take_pairs(const library both[2], const operands *o, double seconds, pairs *p) {
-    double end = now() + seconds;
+static void take_pairs(const library both[2], work *w, double seconds, pairs *p) {
+    double start = now(), end = start + seconds, latest = start + MOST_OVERTIME * seconds;
     p->count = 0;
-    while (p->count < MAX_PAIRS && (p->count < MIN_PAIRS || now() < end))
-        take_pair(both, o, p);
+    do
+        take_pair(both, w, p);
+    while (p->count < MAX_PAIRS && now() < (p->count < MIN_PAIRS ? latest : end));
     qsort(p->ratio, (size_t)p->count, sizeof p->ratio[0], by_size);
 }
 
-/* ---- The table ------------------------------------------------------------------------------- */
+/* ---- The table of an ISA --------------------------------------------------------------------- */
+
+typedef struct table {
+    const library *both;
+    rdk_isa isa;
+    double seconds;
+    int rows, faster, slower, other_bits, refused[2], left_out;
+    double log_sum; /* of the ratios */
+    double slowest;
+    const char *slowest_name;
+} table;
+
+static double middle(const pairs *p) {
+    return p->ratio[p->count / 2];
+}
 
 /* The middle of all ratios tells, if three quarters of them are on its side of 1. */
-static const char *verdict(const pairs *p) {
-    double middle = p->ratio[p->count / 2];
-    if (middle < 1 - NOTICEABLE && p->ratio[p->count * 3 / 4] < 1)
+static const char *verdict(const pairs *p, table *t) {
+    if (p->count < MIN_PAIRS)
+        return "too few pairs to tell";
+    if (middle(p) < 1 - NOTICEABLE && p->ratio[p->count * 3 / 4] < 1) {
+        t->faster++;
         return "faster";
-    if (middle > 1 + NOTICEABLE && p->ratio[p->count / 4] > 1)
+    }
+    if (middle(p) > 1 + NOTICEABLE && p->ratio[p->count / 4] > 1) {
+        t->slower++;
         return "slower";
+    }
     return "the same";
 }
 
-/* Whether both write the same bits. */
-static bool agree(const library both[2], const operands *o) {
-    size_t bytes = (size_t)shape_out(o->shape) * sizeof(float);
-    float *base = allocate(bytes);
-    bool fine = run(&both[0], o);
-    memcpy(base, o->out, bytes);
-    memset(o->out, 0xff, bytes);
-    fine = run(&both[1], o) && fine && !memcmp(base, o->out, bytes);
-    free(base);
-    return fine;
+static void print_header(const char *isa) {
+    printf("\n%s\n%-32s %9s %10s   %6s   %s\n", isa, "best call in ms, and new / base", "base",
+           "new", "best", "middle of all pairs (quarters)");
 }
 
-static void compare(const library both[2], const shape *w, double seconds) {
+static void print_row(table *t, const work *w, const pairs *p, bool same_bits) {
+    const char *said = verdict(p, t);
+    printf("%-32s %9.3f %10.3f   %6.3f   %6.3f (%.3f to %.3f)  %s%s\n", w->shape->name,
+           p->best[0] * 1e3, p->best[1] * 1e3, p->best[1] / p->best[0], middle(p),
+           p->ratio[p->count / 4], p->ratio[p->count * 3 / 4], said,
+           same_bits ? "" : "; other bits");
+    t->other_bits += !same_bits;
+    t->rows++;
+    t->log_sum += log(middle(p));
+    if (middle(p) > t->slowest) {
+        t->slowest = middle(p);
+        t->slowest_name = w->shape->name;
+    }
+}
+
+static void print_no_row(const work *w, const char *who, const char *why) {
+    printf("%-32s %9s %10s   %6s   %6s %s%s\n", w->shape->name, "-", "-", "-", "-", who, why);
+}
+
+/* What each writes, and how long that took: the first call, which is not measured, tells whether there will be others. */
+typedef struct trial {
+    rdk_status status[2];
+    double seconds;
+    bool same_bits;
+} trial;
+
+static trial try_both(const library both[2], work *w) {
+    size_t bytes = out_bytes(w);
+    void *base = allocate(bytes);
+    trial t;
+    double start = ran();
+    memset(w->out, 0xff, bytes);
+    t.status[0] = run(&both[0], w);
+    memcpy(base, w->out, bytes);
+    memset(w->out, 0xff, bytes);
+    t.status[1] = run(&both[1], w);
+    t.seconds = ran() - start;
+    t.same_bits = !memcmp(base, w->out, bytes);
+    free(base);
+    return t;
+}
+
+static bool is_refused(table *t, const work *w, const trial *first) {
+    bool refused = false;
+    for (int i = 0; i < 2; i++)
+        if (first->status[i] != RDK_OK) {
+            char who[32];
+            snprintf(who, sizeof who, "%s refuses: ", t->both[i].role);
+            print_no_row(w, who, t->both[i].reason(first->status[i]));
+            t->refused[i]++;
+            refused = true;
+        }
+    return refused;
+}
+
+static void compare(table *t, const shape *s) {
     static pairs p;
-    operands o;
-    size_t base = scratch_of(&both[0], w), new = scratch_of(&both[1], w);
-    operands_make(&o, w, base > new ? base : new);
-    bool same_bits = agree(both, &o);
-    take_pairs(both, &o, seconds, &p);
-    printf("%-34s %10.3f %10.3f   %6.3f   %6.3f (%.3f to %.3f)  %s%s\n", w->name, p.best[0] * 1e3,
-           p.best[1] * 1e3, p.best[1] / p.best[0], p.ratio[p.count / 2], p.ratio[p.count / 4],
-           p.ratio[p.count * 3 / 4], verdict(&p), same_bits ? "" : "; other bits");
+    work w;
+    work_make(&w, s, t->both, t->isa);
+    trial first = try_both(t->both, &w);
+    if (is_refused(t, &w, &first)) {
+        ;
+    } else if (first.seconds > t->seconds) {
+        print_no_row(&w, "left out: ", "a pair of calls takes longer than --seconds");
+        t->left_out++;
+    } else {
+        take_pairs(t->both, &w, t->seconds, &p);
+        print_row(t, &w, &p, first.same_bits);
+    }
     fflush(stdout);
-    operands_free(&o);
+    work_free(&w);
+}
+
+static void print_count(int count, const char *what) {
+    if (count)
+        printf(", %d %s", count, what);
+}
+
+static void print_summary(const table *t, const char *isa) {
+    printf("%s: ", isa);
+    if (t->rows)
+        printf("geometric mean %.3f of %d; slowest %.3f, %s", exp(t->log_sum / t->rows), t->rows,
+               t->slowest, t->slowest_name);
+    else
+        printf("nothing compared");
+    print_count(t->faster, "faster");
+    print_count(t->slower, "slower");
+    print_count(t->other_bits, "with other bits");
+    print_count(t->refused[0], "refused by base");
+    print_count(t->refused[1], "refused by new");
+    print_count(t->left_out, "left out");
+    printf("\n");
+}
+
+/* ---- Options --------------------------------------------------------------------------------- */
+
+typedef struct options {
+    const char *files[3]; /* BASE, NEW, SHAPES */
+    const char *only, *isa;
+    double seconds;
+} options;
+
+static int usage(void) {
+    fprintf(stderr,
+            "usage: bench_compare BASE NEW SHAPES [--only TEXT] [--isa NAME] [--seconds N]\n"
+            "  BASE, NEW       two builds of the library\n"
+            "  SHAPES          what to measure, a file like bench/shapes.ini\n"
+            "  --only TEXT     only the works whose name has TEXT in it\n"
+            "  --isa NAME      that ISA; else every vector ISA that both have here\n"
+            "  --seconds N     for each work on each ISA (%.0f); where a pair of calls takes "
+            "longer, the\n"
+            "                  work is left out\n",
+            SECONDS);
+    return 2;
+}
+
+static bool set_seconds(options *o, const char *value) {
+    char *end;
+    o->seconds = strtod(value, &end);
+    return end != value && !*end && o->seconds > 0 && o->seconds < 1e6;
+}
+
+static bool parse(options *o, int argc, char **argv) {
+    int files = 0;
+    bool fine = true;
+    *o = (options){.seconds = SECONDS};
+    for (int i = 1; fine && i < argc; i++) {
+        const char *value = i + 1 < argc ? argv[i + 1] : NULL;
+        if (argv[i][0] != '-') {
+            fine = files < 3;
+            o->files[fine ? files++ : 0] = argv[i];
+            continue;
+        }
+        fine = value && (!strcmp(argv[i], "--only")      ? (o->only = value, true)
+                         : !strcmp(argv[i], "--isa")     ? (o->isa = value, true)
+                         : !strcmp(argv[i], "--seconds") ? set_seconds(o, value)
+                                                         : false);
+        i++;
+    }
+    return fine && files == 3;
+}
+
+/* ---- The run --------------------------------------------------------------------------------- */
+
+static bool both_have(const library both[2], rdk_isa isa) {
+    return both[0].isa_available(isa) == RDK_OK && both[1].isa_available(isa) == RDK_OK;
+}
+
+/* Those to measure, in order; returns how many. */
+static int choose_isas(const library both[2], const char *name, rdk_isa *list) {
+    int count = 0;
+    if (name) {
+        if (both[1].isa_from_name(name, &list[0]) == RDK_OK && both_have(both, list[0]))
+            return 1;
+        fprintf(stderr, "bench_compare: not both have an ISA \"%s\" here\n", name);
+        return 0;
+    }
+    for (rdk_isa isa = RDK_ISA_SCALAR + 1; isa < RDK_ISA_COUNT; isa++)
+        if (both_have(both, isa))
+            list[count++] = isa;
+    if (!count)
+        fprintf(stderr, "bench_compare: there is no vector ISA that both have here\n");
+    return count;
+}
+
+/* Keeps those whose name has the text in it; returns how many. */
+static int choose_shapes(shape *list, int count, const char *text) {
+    int kept = 0;
+    for (int i = 0; i < count; i++)
+        if (!text || strstr(list[i].name, text))
+            list[kept++] = list[i];
+    if (!kept)
+        fprintf(stderr, "bench_compare: no work has that name\n");
+    return kept;
+}
+
+static int compare_all(const options *o, const library both[2], const shape *list, int count) {
+    rdk_isa isas[RDK_ISA_COUNT];
+    table tables[RDK_ISA_COUNT];
+    int isa_count = choose_isas(both, o->isa, isas), lost = 0;
+    for (int i = 0; i < isa_count; i++) {
+        tables[i] = (table){.both = both, .isa = isas[i], .seconds = o->seconds};
+        print_header(both[1].isa_name(isas[i]));
+        for (int j = 0; j < count; j++)
+            compare(&tables[i], &list[j]);
+        lost += tables[i].refused[1];
+    }
+    printf("\n");
+    for (int i = 0; i < isa_count; i++)
+        print_summary(&tables[i], both[1].isa_name(isas[i]));
+    return !isa_count ? 2 : lost > 0;
 }
 
 int main(int argc, char **argv) {
+    static shape shapes[MAX_SHAPES];
     library both[2];
-    if (argc < 3 || argc > 4) {
-        fprintf(stderr, "usage: bench_compare BASE NEW [SECONDS]\n");
+    options o;
+    if (!parse(&o, argc, argv))
+        return usage();
+    int count = shapes_read(o.files[2], shapes, MAX_SHAPES);
+    if (count < 0 || !(count = choose_shapes(shapes, count, o.only)))
         return 2;
-    }
-    double seconds = argc > 3 ? strtod(argv[3], NULL) : DEFAULT_SECONDS;
-    if (!open_library(&both[0], argv[1]) || !open_library(&both[1], argv[2]))
-        return 1;
-    printf("%-34s %10s %10s   %6s   %s\n", "best call in ms, and new / base", "base", "new", "best",
-           "middle of all pairs (quarters)");
-    for (int i = 0; i < WORK_COUNT; i++)
-        compare(both, &WORKS[i], seconds);
-    return 0;
+    if (!open_library(&both[0], "base", o.files[0]) || !open_library(&both[1], "new", o.files[1]))
+        return 2;
+    for (int i = 0; i < 2; i++)
+        printf("%-5s %s, arithmetic %d: %s\n", both[i].role, both[i].version(),
+               both[i].arithmetic(), both[i].path);
+    return compare_all(&o, both, shapes, count);
 }

@@ -2,6 +2,7 @@
 #ifndef RDK_BENCH_SUBJECT_H
 #define RDK_BENCH_SUBJECT_H
 
+#include "bench/copies.h"
 #include "bench/limits/limits.h"
 #include "bench/peers/peer.h"
 #include "bench/plan.h"
@@ -10,7 +11,6 @@
 enum {
     MAX_CONTENDERS = RDK_ISA_COUNT + 8,
     MAX_READS = RDK_ISA_COUNT * READ_LOOPS,
-    MAX_COPIES = 8,
 };
 
 typedef struct subject subject;

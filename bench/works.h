@@ -1,4 +1,4 @@
-/* A few works of usual sizes, for `rootdk bench` and for comparing two builds of the library. All are f32. */
+/* A few works of usual sizes, for `rootdk bench`. All are f32. */
 #ifndef RDK_BENCH_WORKS_H
 #define RDK_BENCH_WORKS_H
 
