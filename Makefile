@@ -6,7 +6,7 @@ RELEASE = --buildtype=release -Dtests=disabled -Dbench=disabled
 .NOTPARALLEL:
 # ninja would look for a jobserver that it cannot reach through meson.
 unexport MAKEFLAGS
-.PHONY: all test lab bench bench-compare bench-peers tables format clean help
+.PHONY: all test lab bench bench-compare bench-peers bench-error tables format clean help
 
 all: ## build the library in build/release (the default)
 	@tools/setup.sh build
@@ -31,6 +31,11 @@ bench-peers: ## measure beside the libraries that Python packages (1 GB of them)
 	@tools/setup.sh bench
 	@tools/setup.sh peers
 	@tools/peers.sh
+
+bench-error: ## measure the error of attention beside the same libraries
+	@tools/setup.sh bench
+	@tools/setup.sh peers
+	@tools/peers.sh error
 
 tables: ## fill the docs' tables from the last test, bench and lab runs
 	@tools/tables.py

@@ -1,9 +1,12 @@
 #!/bin/sh
-# Measures the library beside those that Python packages: tools/peers.sh [DRIVER OPTION...]
+# Measures the library beside those that Python packages:
+#
+#   tools/peers.sh [DRIVER OPTION...]         how fast they are
+#   tools/peers.sh error [ERROR.PY OPTION...] how far attention is from the exact result
 #
 # The peers go into an environment of their own, which all clones share; one that cannot be installed is left
 # out, and the report says why. The driver is bench/peers/python/drive.py; it is run for one thread, then for two.
-# tools/setup.sh peers must have run before.
+# Errors are measured by error.py beside it. tools/setup.sh peers must have run before.
 set -eu
 
 cd "$(dirname "$0")/.."
@@ -48,7 +51,11 @@ add OpenVINO openvino==2026.4.1
 
 # ---- the runs --------------------------------------------------------------------------------------
 
-tools/bench-build.sh # this library, and the machine's limits
+tools/bench-build.sh # this library, the machine's limits and plain loops
+if [ "${1-}" = error ]; then
+    shift
+    exec "$venv/bin/python" bench/peers/python/error.py --build $build --absent $absent "$@"
+fi
 failed=0
 for threads in 1 2; do
     "$venv/bin/python" bench/peers/python/drive.py --threads $threads --build $build --absent $absent "$@" ||

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Fills the tables of the docs from the last runs of `make test`, `make bench` and `make lab`: tools/tables.py
+"""Fills the tables of the docs from the last runs of `make test`, `make bench`, `make bench-error` and `make lab`:
+tools/tables.py
 
 A table stands between the lines `<!-- table: NAME -->` and `<!-- end -->`. One whose figures are
 missing, or come from a test that failed, is left as it is, and a line says why.
@@ -372,6 +373,31 @@ def peers_python():
     return beside("peers", "make bench-peers")
 
 
+# ---- docs/performance.md: error ----
+
+ERROR = "build/bench/error.json"
+
+
+def error():
+    """The ratios, if they are of every cell and library."""
+    try:
+        with open(ERROR, encoding="utf-8") as file:
+            report = json.load(file)
+    except OSError:
+        raise Missing(f"there is no {ERROR}") from None
+    except ValueError:
+        raise Missing(f"{ERROR} is not JSON") from None
+    if not report["complete"]:
+        raise Missing(f"{ERROR} is of some cells, of another library, or without a peer")
+    counted = [r["ratio"] for r in report["records"] if not r["alone"] and r["share"] != 99]
+    heavy = [r["ratio"] for r in report["records"] if r["share"] == 99]
+    versions = ", ".join(" ".join(pair) for pair in report["versions"].items())
+    figures = (f"Geometric mean {report['mean']:.3f}, worst {max(counted):.2f}; worst with 99 % on one key "
+               f"{max(heavy):.2f}; bars missed: {len(report['missed']) or 'none'}.")
+    where = "{draws} draws; {cpu}, {library}, arithmetic {arithmetic}, {date}, `make bench-error`.".format(**report)
+    return table(report["table"]["head"], report["table"]["rows"]) + ["", f"{figures} {where} Peers: {versions}."]
+
+
 # ---- docs/verification.md: lab ----
 
 def lab():
@@ -398,7 +424,7 @@ TABLES = {
                   "results": results},
     "docs/arithmetic.md": {"accuracy-all": accuracy_all, "accuracy-attention-all": attention_all},
     "docs/performance.md": {"speed-all": speed_all, "speed-attention": speed_attention,
-                            "peers": peers_c, "peers-python": peers_python},
+                            "peers": peers_c, "peers-python": peers_python, "error": error},
     "docs/verification.md": {"lab": lab},
 }
 

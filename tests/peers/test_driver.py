@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
-"""Tests the driver of `make bench-peers`, as far as it needs no package: test_driver.py COMPILER...
+"""Tests the driver of `make bench-peers` and what `tools/peers.sh error` measures: test_driver.py COMPILER...
 
-Without a compiler the structs are not compared with those of C.
+Without a compiler the structs are not compared with those of C, without numpy no inputs are drawn; no other package is
+needed.
 """
 
 import ctypes
 import io
 import itertools
+import math
 import os
 import re
 import subprocess
@@ -17,6 +19,7 @@ import unittest
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path[:0] = [os.path.join(ROOT, "bench", "peers", "python"), os.path.join(ROOT, "tests")]
 
+import cells  # noqa: E402
 import counted  # noqa: E402
 import figures  # noqa: E402
 import limits  # noqa: E402
@@ -26,6 +29,12 @@ import rootdk  # noqa: E402
 import sample  # noqa: E402
 import shapes  # noqa: E402
 from pair import Pair  # noqa: E402
+
+try:
+    import draws
+    import numpy
+except ImportError:
+    draws = numpy = None
 
 INCLUDE = os.path.join(ROOT, "include")
 COMPILER = sys.argv[1:]
@@ -352,6 +361,108 @@ class Absent(unittest.TestCase):
         self.assertEqual(loaded, [shapes])
         self.assertEqual([e["peer"] for e in absent], ["Old", "New"])
         self.assertIn("by_nothing_else", absent[1]["reason"])
+
+
+# ---- error.py --------------------------------------------------------------------------------------------
+
+def cell(share=0, place="", alone=False, d=64, keys=128):
+    return cells.Cell(d, keys, share, place, alone)
+
+
+def result(ratio, **changes):
+    """Of two draws; the best of the others has an RMS error of 1."""
+    squares = {"rootdk": [ratio ** 2 - 0.1, ratio ** 2 + 0.1], "plain loops": [4, 4], "PyTorch": [0.5, 1.5]}
+    return cells.Result(cell(**changes), squares)
+
+
+class Cells(unittest.TestCase):
+    def test_every_cell_has_a_name(self):
+        names = [cells.name_of(one) for group in cells.wanted() for one in group]
+        self.assertEqual(len(set(names)), len(cells.DIMS) * len(cells.KEYS) * (2 + 3 * len(cells.SHARES)))
+        self.assertIn("d=80 keys=17 30 % on the middle key", names)
+        self.assertIn("d=64 keys=512 N(0,1), one query", names)
+
+    def test_only_some(self):
+        self.assertEqual([len(group) for group in cells.wanted("keys=17 N(0,1)")], [2] * len(cells.DIMS))
+        self.assertEqual(cells.wanted("nothing"), [])
+
+    def test_heavy_key(self):
+        self.assertEqual([cells.heavy_index(place, 17) for place in cells.PLACES], [0, 8, 16])
+        weight, others = math.exp(cells.heavy_logit(30, 128)), 127 * math.exp(0.5)
+        self.assertAlmostEqual(weight / (weight + others), 0.3)
+
+
+class Ratios(unittest.TestCase):
+    def test_the_best_other_counts(self):
+        one = result(1.5)
+        self.assertEqual(one.best, "PyTorch")
+        self.assertAlmostEqual(one.ratio, 1.5)
+        self.assertAlmostEqual(one.rms["plain loops"], 2)
+
+    def test_bars(self):
+        self.assertFalse(result(1.019).is_over)
+        self.assertTrue(result(1.021).is_over)
+        self.assertFalse(result(1.09, share=99, place="first").is_over)
+        self.assertTrue(result(1.11, share=99, place="first").is_over)
+        self.assertFalse(result(9, alone=True).is_over)
+
+    def test_no_number_is_over(self):
+        self.assertTrue(cells.Result(cell(), {"rootdk": [math.nan], "PyTorch": [1]}).is_over)
+
+    def test_mean_is_of_what_is_not_apart(self):
+        some = [result(0.5), result(0.8), result(1.1, share=99, place="last"), result(2, alone=True)]
+        self.assertAlmostEqual(cells.mean_ratio(some), math.sqrt(0.4))
+        self.assertIsNone(cells.mean_ratio(some[2:]))
+
+    def test_what_is_missed(self):
+        self.assertEqual(cells.missed([result(0.5), result(1)]), [])
+        lines = cells.missed([result(1.2), result(1.3, share=10, place="first"), result(0.9)])
+        self.assertEqual([line.split(":")[0] for line in lines],
+                         ["geometric mean", "d=64 keys=128 10 % on the first key", "d=64 keys=128 N(0,1)"])
+
+    def test_tables(self):
+        some = [result(0.5), result(0.6, share=10, place="first"), result(0.7, share=10, place="middle"),
+                result(1.234, alone=True), result(0.9, keys=17)]
+        head, rows = cells.ratio_table(some)
+        self.assertEqual(head, ["d", "keys", "N(0,1)", "10 %", "30 %", "70 %", "99 %", "one query"])
+        self.assertEqual(rows, [[64, 128, "0.50", "0.60 / 0.70", "-", "-", "-", "1.23"],
+                                [64, 17, "0.90", "-", "-", "-", "-", "-"]])
+        self.assertIn("OVER", list(cells.text_table([result(1.1)]))[1])
+
+
+@unittest.skipIf(draws is None, "no numpy")
+class Draws(unittest.TestCase):
+    def test_same_again(self):
+        first, again, other = draws.Draw(64, 17, 0), draws.Draw(64, 17, 0), draws.Draw(64, 17, 1)
+        self.assertEqual(first.k.tobytes(), again.k.tobytes())
+        self.assertNotEqual(first.k.tobytes(), other.k.tobytes())
+
+    def test_only_the_heavy_key_lies_along_u(self):
+        draw = draws.Draw(80, 17, 0)
+        k = draw.keys_without_u()
+        k[:, 3] += draw.heavy_part(cell(70, "middle", d=80, keys=17))
+        along = numpy.abs(k @ draw.u.transpose(0, 2, 1))
+        self.assertTrue(numpy.allclose(along[:, 3], math.sqrt(80), rtol=1e-5))
+        self.assertLess(numpy.delete(along, 3, axis=1).max(), 1e-5)
+
+    def test_shares(self):
+        draw = draws.Draw(64, 128, 0)
+        for share, place in itertools.product(cells.SHARES, cells.PLACES):
+            heavy, k = cell(share, place), draw.keys_without_u()
+            at = cells.heavy_index(place, 128)
+            k[:, at] += draw.heavy_part(heavy)
+            _, weights = draws.attention(draw.queries(heavy), k.astype(float), draw.v.astype(float),
+                                         draws.scale_of(64), at)
+            odds = numpy.log(weights / (1 - weights))
+            self.assertLess(abs(numpy.median(odds) - math.log(share / (100 - share))), 0.75)
+
+    def test_exact_result(self):
+        q, k, v = numpy.ones((1, 1, 2)), numpy.array([[[1.0, 2], [0, 0]]]), numpy.array([[[1.0, 0], [0, 1]]])
+        out, weights = draws.attention(q, k, v, 1, 1)
+        second = 1 / (1 + math.exp(3))
+        self.assertTrue(numpy.allclose(out, [[[1 - second, second]]], rtol=1e-15))
+        self.assertTrue(numpy.allclose(weights, [[second]], rtol=1e-15))
+        self.assertEqual(draws.mean_square(out, out + 2), 4)
 
 
 if __name__ == "__main__":

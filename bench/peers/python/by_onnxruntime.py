@@ -84,18 +84,18 @@ def mask_inputs(work, name, mask):
     return {} if work.sees_all or work.is_square else {name: mask}
 
 
-def standard_as(shape, operands, threads):
+def standard_as(shape, operands, threads, **attributes):
     q = operands.q.reshape(1, shape.heads, shape.queries, shape.d_qk)
     out = operands.out.reshape(1, shape.heads, shape.queries, shape.d_v)
     extra = mask_inputs(shape, "mask", operands.mask())
     copies = [{"q": q, "k": k[None], "v": v[None], **extra} for k, v in zip(operands.k, operands.v)]
     node = helper.make_node("Attention", list(copies[0]), ["out"],
-                            is_causal=int(not shape.sees_all and shape.is_square))
+                            is_causal=int(not shape.sees_all and shape.is_square), **attributes)
     return calls_of([node], copies, lambda _: {"out": out}, threads), lambda: operands.out
 
 
-def standard(work, operands, threads):
-    return standard_as(work, operands, threads)
+def standard(work, operands, threads, scale=None):
+    return standard_as(work, operands, threads, **({} if scale is None else {"scale": scale}))
 
 
 def standard_grouped(work, operands, threads):

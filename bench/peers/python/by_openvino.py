@@ -5,6 +5,7 @@ as a state it has a kernel for steps of generation; a state grows with every cal
 the others, by the same call again and again.
 """
 
+import numpy
 import openvino
 from openvino import opset13 as ops
 
@@ -48,7 +49,7 @@ def parameters_of(arrays):
     return [ops.parameter(array.shape, array.dtype.type) for array in arrays]
 
 
-def attention_as(shape, operands, threads):
+def attention_as(shape, operands, threads, scale=None):
     # Its operator knows no groups of heads, but broadcasts: each head of keys is one of a batch, and the heads of
     # queries that share it are heads there. Nothing is repeated in memory.
     batch, heads = (1, shape.heads) if shape.heads == shape.kv_heads else (
@@ -61,12 +62,13 @@ def attention_as(shape, operands, threads):
                *extra] for k, v in zip(operands.k, operands.v)]
     parameters = parameters_of(copies[0])
     causal = not shape.sees_all and shape.is_square
-    result = ops.scaled_dot_product_attention(*parameters, causal=causal)
+    factor = None if scale is None else ops.constant(numpy.float32(scale))
+    result = ops.scaled_dot_product_attention(*parameters, scale=factor, causal=causal)
     return calls_of(result, parameters, copies, out, threads), lambda: operands.out
 
 
-def attention(work, operands, threads):
-    return attention_as(work, operands, threads)
+def attention(work, operands, threads, scale=None):
+    return attention_as(work, operands, threads, scale)
 
 
 def attention_grouped(work, operands, threads):

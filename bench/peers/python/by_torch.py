@@ -48,8 +48,8 @@ def options_of(work, operands):
     return {"attn_mask": tensor(operands.mask()), **options}  # its is_causal begins at the first query
 
 
-def attention(work, operands, threads):
-    return attention_as(work, operands, threads, **options_of(work, operands))
+def attention(work, operands, threads, scale=None):
+    return attention_as(work, operands, threads, scale=scale, **options_of(work, operands))
 
 
 def attention_grouped(work, operands, threads):
