@@ -24,7 +24,8 @@
 #define RDK_LANES 16   /* virtual lanes of a sum */
 #define RDK_BLOCK 128  /* elements between two foldings of the lanes into a double */
 #define RDK_CHUNK 1024 /* keys between two closings of an attention state */
-#define RDK_CHAIN 96   /* elements of a query and a key in one chain of a score, at most */
+#define RDK_CHAIN 48   /* elements of a query and a key that one chain adds up; more take two */
+#define RDK_PIECE 192  /* elements between two closings of the chains of a score */
 
 /* The chains of a score of d elements at a time: neighbours are in different ones. */
 static inline int64_t rdk_chains(int64_t d) {
@@ -33,21 +34,28 @@ static inline int64_t rdk_chains(int64_t d) {
 
 /* The end of the piece of a score that begins with element `first`. */
 static inline int64_t rdk_piece_end(int64_t first, int64_t d) {
-    return d - first < 2 * RDK_CHAIN ? d : first + 2 * RDK_CHAIN;
+    return d - first < RDK_PIECE ? d : first + RDK_PIECE;
 }
 
 #define RDK_LOG2E 0x1.71547652b82fep+0 /* log2(e), nearest double */
 #define RDK_LN2 0x1.62e42fefa39efp-1   /* ln(2), nearest double */
+#define RDK_LN2_FLOAT 0x1.62e43p-1f    /* ln(2), nearest float */
 #define RDK_LOG2E_HI 0x1.715476p+0f    /* log2(e), nearest float */
 #define RDK_LOG2E_LO                                                                               \
     0x1.4ae0cp-26f /* log2(e) - RDK_LOG2E_HI, nearest float; positive: +-inf stays */
 
 #define RDK_MAGIC 0x1.8p+23f /* t + MAGIC has rint(t) in its low mantissa bits, for |t| < 2^22 */
 
-#define RDK_HOT 0x1p+16f     /* a row whose maximum lies in +-HOT takes the float path */
-#define RDK_ABSENT -0x1p+20f /* a bias (base 2) this low takes its column out */
-#define RDK_HEADROOM 8       /* an attention score may lie so far above its reference */
-#define RDK_FLUSH -100       /* weights below 2^FLUSH are +0, so that none is subnormal */
+#define RDK_HOT 0x1p+16f /* a row whose maximum lies in +-HOT takes the float path */
+#define RDK_HEADROOM 8   /* an attention score may lie so far above its reference */
+#define RDK_FLUSH -100   /* weights below 2^FLUSH are +0, so that none is subnormal */
+
+/* A bias this low takes its column out: -2^16 / log2(e), rounded to a float. The lowest finite f16, bf16 and f32
+ * lie below it, -10000 does not. */
+#define RDK_ABSENT -0x1.62e43p+15f
+
+/* HOT of attention, whose scores are logits as they are: MAGIC holds M to there. */
+#define RDK_ATTENTION_HOT 0x1p+21f
 
 /* 2^f - 1 = f * (A1 + A2 f + ... + A6 f^5) on |f| <= 0.5 + 2^-8 + 2^-17. */
 #define RDK_A1 0x1.62e43p-1f
@@ -189,6 +197,22 @@ static inline rdk_scale rdk_split_scale(float c) {
 /* A bias in base 2. */
 static inline float rdk_bias2(float bias) {
     return rdk_fma(bias, RDK_LOG2E_HI, bias * RDK_LOG2E_LO);
+}
+
+/* 1 / l in two floats. */
+typedef struct rdk_inverse {
+    float inv, lo;
+} rdk_inverse;
+
+static inline rdk_inverse rdk_inverse_of(double l) {
+    double exact = 1 / l;
+    float inv = (float)exact;
+    return (rdk_inverse){inv, (float)(exact - inv)};
+}
+
+/* o / l. An infinite o times lo, which may be 0 or of the other sign, would make a NaN of it. */
+static inline float rdk_times_inverse(float o, rdk_inverse i) {
+    return rdk_fma(o, i.inv, isinf(o) ? 0 : rdk_fma(o, i.lo, 0));
 }
 
 /* 2^k for k in -126 .. 127. */

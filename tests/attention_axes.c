@@ -16,6 +16,8 @@
 #define EACH(type, x, list) for (const type *x = (list); x < (list) + COUNT(list); x++)
 #define EACH_CAUSAL(m) for (int64_t m = RDK_CAUSAL_NONE; m <= RDK_CAUSAL_FROM_POSITION; m++)
 
+enum { MOST_FLOATS = 1 << 18 }; /* of an operand */
+
 static void set_dims(attention_case *c, int64_t d_qk, int64_t d_v) {
     c->d_qk = d_qk;
     c->d_v = d_v;
@@ -89,6 +91,56 @@ static bool walk_key_edges(visitor *visit, void *context) {
             set_causal(&c, beside + 1);
             GO(c);
         }
+    return true;
+}
+
+/* Values are summed by halves of a block, which are those of positions too: the keys at hand are in one half, or more, and rows that see
+ * fewer than others of their group, in fewer. */
+static bool walk_halves(visitor *visit, void *context) {
+    static const int64_t ENDS[] = {64, 128, 192, 256, 320};
+    static const int64_t POSITIONS[] = {0,   1,   62,  63,  64,  65,  100, 127,
+                                        128, 129, 191, 192, 193, 960, 1023};
+    static const int64_t ROWS[] = {1, 2, 3, 4, 9, 25, 49}, D_V[] = {3, 16, 17, 64};
+    attention_case c = attention_default();
+    int64_t number = 0;
+    EACH(int64_t, end, ENDS)
+    EACH(int64_t, position, POSITIONS)
+    EACH(int64_t, rows, ROWS)
+    for (int64_t beside = -1; beside <= 1; beside++)
+        for (int whence = 0; whence < 2; whence++) { /* as many keys, or up to the next such end */
+            c.kv_len = *end + beside - (whence ? *position % *end : 0);
+            if (c.kv_len < 1)
+                continue;
+            c.key_pos0 = *position;
+            c.q_len = *rows;
+            c.weights = number % 5 == 0;
+            c.values = number % 11 ? VALUES_NORMAL : VALUES_TINY;
+            set_dims(&c, 2 + number % 2, D_V[number % 4]);
+            set_causal(&c, number++ % 3);
+            GO(c);
+        }
+    return true;
+}
+
+/* A score is one chain of FMAs, or two, or pieces of two each. */
+static bool walk_chains(visitor *visit, void *context) {
+    static const int64_t D_QK[] = {47,  48,  49,  50,  95,  96,  97,  98,  191, 192, 193,
+                                   194, 239, 240, 241, 287, 288, 289, 383, 384, 385};
+    static const int64_t ROWS[] = {1, 2, 3, 4, 5, 9, 24, 30, 49}, KEYS[] = {17, 130};
+    static const int64_t SCORES[] = {SCORES_NORMAL, SCORES_WIDE, SCORES_SUBNORMAL, SCORES_HUGE};
+    attention_case c = attention_default();
+    int64_t number = 0;
+    EACH(int64_t, d_qk, D_QK)
+    EACH(int64_t, rows, ROWS)
+    EACH(int64_t, keys, KEYS) {
+        c.q_len = *rows;
+        c.kv_len = *rows * *d_qk > 5000 ? 40 : *keys;
+        c.scores = SCORES[number % 4];
+        c.weights = *rows < 5 && number % 2;
+        set_dims(&c, *d_qk, number % 3 ? 2 : 16);
+        set_causal(&c, number++ % 3);
+        GO(c);
+    }
     return true;
 }
 
@@ -279,6 +331,38 @@ static bool walk_specials(visitor *visit, void *context) {
     return true;
 }
 
+/* NaN and infinities that some rows of a group see and others do not, in the first chunk, in the middle or in the last; or that all
+ * see early, with finite values after them; in all columns or in one. */
+static bool walk_specials_of_some(visitor *visit, void *context) {
+    static const int64_t ROWS[] = {4, 25, 49, 100}, KEYS[] = {60, 300, 1130};
+    static const int64_t IN[] = {SPECIAL_IN_K, SPECIAL_IN_V, SPECIAL_IN_K | SPECIAL_IN_V};
+    attention_case c = attention_default();
+    int64_t number = 0;
+    EACH(int64_t, rows, ROWS)
+    EACH(int64_t, keys, KEYS)
+    EACH(int64_t, in, IN)
+    for (c.special = 1; c.special < SPECIAL_COUNT; c.special++)
+        for (int place = 0; place < 9; place++) {
+            const int64_t from[] = {3, *keys / 2, *keys - 4}, at = from[place % 3];
+            c.q_len = *rows;
+            c.kv_len = *keys;
+            c.key_pos0 = number % 2 ? RDK_CHUNK - 50 : 0;
+            c.special_in = *in;
+            c.special_from = at;
+            c.special_to = place / 3 == 2 ? at + 1 + number % 5 : INT64_MAX;
+            c.special_column = place / 3 == 1 || number % 4 == 3 ? number : -1;
+            c.weights = number % 6 == 0;
+            set_dims(&c, 2, number % 3 ? 3 : number % 2 ? 17 : 32);
+            if (*keys * *rows > 50000)
+                set_dims(&c, 1, 1 + number % 3);
+            c.causal = number % 7 ? RDK_CAUSAL_FROM_POSITION : RDK_CAUSAL_NONE;
+            c.q_pos = c.causal ? c.key_pos0 + at - *rows / 2 : 0; /* half of them see it */
+            number++;
+            GO(c);
+        }
+    return true;
+}
+
 /* ---- Memory --------------------------------------------------------------------------------------------- */
 
 static attention_case several(void) {
@@ -290,21 +374,115 @@ static attention_case several(void) {
     return c;
 }
 
+static void clear_strides(attention_case *c) {
+    for (int i = 0; i < OPERAND_COUNT; i++)
+        c->batch_stride[i] = c->head_stride[i] = c->row_stride[i] = STRIDE_USUAL;
+}
+
 static bool walk_zero_strides(visitor *visit, void *context) {
     attention_case c = several();
     for (c.arrange = ARRANGE_BHSD; c.arrange <= ARRANGE_BSHD; c.arrange++)
-        for (c.zero = 0; c.zero < 512; c.zero++) {
-            c.at_end = c.zero % 3 != 0;
-            c.weights = c.zero % 2;
+        for (int64_t zero = 0; zero < 512; zero++) {
+            c.at_end = zero % 3 != 0;
+            c.weights = zero % 2;
+            clear_strides(&c);
+            attention_zero_strides(&c, zero);
             GO(c);
         }
+    return true;
+}
+
+enum { EVERY_SHAPE = 81 }; /* rows and d_qk, each with each */
+
+/* Shapes that between them reach every kind of tile: the number-th, in an order in which neighbours differ in all sizes. */
+static void set_shape(attention_case *c, int64_t number) {
+    static const int64_t ROWS[] = {1, 2, 3, 4, 9, 24, 30, 49, 100};
+    static const int64_t D_QK[] = {3, 16, 48, 49, 64, 96, 97, 128, 200};
+    static const int64_t KEYS[] = {17, 130, 300}, D_V[] = {16, 17, 64, 0};
+    const int64_t rows = COUNT(ROWS), round = number / EVERY_SHAPE;
+    const int64_t d_qk = D_QK[(number / rows + number) % (int64_t)COUNT(D_QK)];
+    const int64_t d_v = D_V[(number + round) % (int64_t)COUNT(D_V)];
+    c->q_len = ROWS[number % rows];
+    c->kv_len = KEYS[(number / rows + round) % (int64_t)COUNT(KEYS)];
+    if (c->q_len * d_qk > 3000 && c->kv_len > 130) /* these take longest */
+        c->kv_len = c->q_len * d_qk > 12000 ? 40 : 130;
+    set_dims(c, d_qk, d_v ? d_v : d_qk); /* as wide: keys and values may be alike */
+    c->at_end = number % 2;
+    c->arrange = number % 5 == 4;
+    set_causal(c, number % 3);
+}
+
+/* So many of both that each dimension counts, and no more rows than before. */
+static void set_outer(attention_case *c, int dim) {
+    c->batch = dim == 0 ? 2 : 1;
+    set_heads(c, dim == 1 ? 2 : 1, dim == 1 ? 1 + c->q_len % 3 : 1);
+    c->q_len = (c->q_len + c->q_heads - 1) / c->q_heads;
+    set_causal(c, c->causal);
+}
+
+/* What tiles have between rows or steps that are not keys: a tile that tells one from the other by that is mistaken. */
+static bool is_distance_of_tiles(int64_t kind) {
+    return kind == STRIDE_1 || kind == STRIDE_BLOCK;
+}
+
+/* How many shapes a kind is tried in: keys lie where tiles read them, rows apart, so they get the most. */
+static int shapes_for(int view, int dim, int64_t kind) {
+    if (dim != 2 || view >= OPERAND_OUT)
+        return 8;
+    return (view == OPERAND_K ? EVERY_SHAPE : 15) * (is_distance_of_tiles(kind) ? 3 : 1);
+}
+
+/* One view, one dimension, one kind. Each goes on with the shape after the last one's. */
+static bool walk_strides(visitor *visit, void *context) {
+    attention_case c = attention_default();
+    int64_t number = 0;
+    for (int view = OPERAND_Q; view < OPERAND_SCRATCH; view++)
+        for (int dim = 0; dim < LAYOUT_DIMS; dim++)
+            for (int64_t kind = STRIDE_0; kind < STRIDE_COUNT; kind++) {
+                if (view >= OPERAND_OUT && kind < STRIDE_WIDTH_MORE)
+                    continue; /* as usual */
+                for (int i = shapes_for(view, dim, kind); i > 0; i--) {
+                    set_shape(&c, number++);
+                    set_outer(&c, dim);
+                    c.weights = view == OPERAND_WEIGHTS || number % 7 == 0;
+                    clear_strides(&c);
+                    *attention_stride(&c, view, dim) = kind;
+                    if (kind >= STRIDE_FAR && c.kv_len > 130)
+                        c.kv_len = 130;
+                    attention_limit_strides(&c, MOST_FLOATS);
+                    GO(c);
+                }
+            }
+    return true;
+}
+
+/* Two views, of any kind each, along any dimension. */
+static bool walk_pairs_of_strides(visitor *visit, void *context) {
+    attention_case c = attention_default();
+    int64_t number = 0;
+    for (int one = OPERAND_Q; one < OPERAND_SCRATCH; one++)
+        for (int other = one + 1; other < OPERAND_SCRATCH; other++)
+            for (int i = 0; i < (other <= OPERAND_V ? 120 : 20); i++) {
+                rng r = {(uint64_t)number};
+                int dim = rng_below(&r, 2) ? 2 : (int)rng_below(&r, 2);
+                set_shape(&c, number++);
+                set_outer(&c, dim);
+                c.weights = other == OPERAND_WEIGHTS;
+                clear_strides(&c);
+                *attention_stride(&c, one, dim) = 1 + rng_below(&r, STRIDE_COUNT - 1);
+                *attention_stride(&c, other, i % 3 ? dim : 2) = 1 + rng_below(&r, STRIDE_COUNT - 1);
+                if (i % 4 == 0) /* alike */
+                    *attention_stride(&c, other, dim) = *attention_stride(&c, one, dim);
+                attention_limit_strides(&c, MOST_FLOATS);
+                GO(c);
+            }
     return true;
 }
 
 /* One head of keys, expanded for all queries. */
 static bool walk_expanded(visitor *visit, void *context) {
     attention_case c = attention_default();
-    c.zero = ZERO_STRIDE(OPERAND_K, 1) | ZERO_STRIDE(OPERAND_V, 1);
+    c.head_stride[OPERAND_K] = c.head_stride[OPERAND_V] = STRIDE_0;
     for (int64_t heads = 1; heads <= 16; heads++)
         for (int64_t rows = 1; rows <= 7; rows++) {
             c.q_heads = c.kv_heads = heads;
@@ -445,6 +623,32 @@ static bool walk_values(visitor *visit, void *context) {
     return true;
 }
 
+/* Scores at the edge from where on a chunk is cold, on either side, and in between the edge of softmax and that of attention. */
+static bool walk_hot_edge(visitor *visit, void *context) {
+    static const int64_t ROWS[] = {1, 3, 9, 25, 49}, KEYS[] = {1, 17, 130, 300},
+                         D_QK[] = {1, 16, 97};
+    static const float OF[] = {0, 1, (float)RDK_LN2, -0.125f};
+    attention_case c = attention_default();
+    int64_t number = 0;
+    EACH(int64_t, rows, ROWS)
+    EACH(int64_t, keys, KEYS)
+    EACH(int64_t, d_qk, D_QK)
+    EACH(float, scale, OF)
+    for (int kind = 0; kind < 4; kind++) {
+        c.scores = kind ? SCORES_ROW : SCORES_COLD;
+        c.row = FAMILY_COLD_EDGE;
+        c.scale = *scale;
+        c.q_len = *rows;
+        c.kv_len = *keys;
+        c.key_pos0 = number % 3 ? 0 : RDK_CHUNK - *keys / 2;
+        c.weights = number % 5 == 0;
+        set_dims(&c, *d_qk, 1 + number % 4);
+        set_causal(&c, number++ / 2 % 3);
+        GO(c);
+    }
+    return true;
+}
+
 /* Hot and cold chunks beside each other, in every order the seeds give. */
 static bool walk_cold(visitor *visit, void *context) {
     attention_case c = attention_default();
@@ -465,7 +669,10 @@ static bool walk_cold(visitor *visit, void *context) {
 
 /* References that stay, or move: by less than HEADROOM never, by more at once. */
 static bool walk_references(visitor *visit, void *context) {
-    static const int64_t ROWS[] = {1, 2, 4, 7, 24, 40}, POSITIONS[] = {0, 3, 1000, 1024};
+    static const int64_t ROWS[] = {1, 2, 4, 7, 24, 40};
+    static const int64_t POSITIONS[] = {0, 3, 1000, 1024},
+                         SECOND_HALF[] = {64, 65, 100, 127, 984, 1088};
+    static const int64_t VALUES[] = {VALUES_NORMAL, VALUES_HUGE, VALUES_TINY, VALUES_SUBNORMAL};
     attention_case c = attention_default();
     c.scores = SCORES_RISING;
     c.scale = (float)RDK_LN2;
@@ -477,6 +684,19 @@ static bool walk_references(visitor *visit, void *context) {
         c.kv_len = keys;
         c.key_pos0 = *position;
         c.values = keys % 2 ? VALUES_HUGE : VALUES_NORMAL;
+        set_dims(&c, 1 + keys % 3, 3);
+        set_causal(&c, causal);
+        GO(c);
+    }
+    EACH(int64_t, rows,
+         ROWS) /* the first block has keys in its second half alone, and so may the last */
+    EACH(int64_t, position, SECOND_HALF)
+    EACH_CAUSAL(causal)
+    for (int64_t keys = 20; keys <= 400; keys += 31) {
+        c.q_len = *rows;
+        c.kv_len = keys;
+        c.key_pos0 = *position;
+        c.values = VALUES[keys / 31 % 4];
         set_dims(&c, 1 + keys % 3, 3);
         set_causal(&c, causal);
         GO(c);
@@ -505,6 +725,8 @@ const axis ATTENTION_AXES[] = {
     {"rows", walk_rows},
     {"keys", walk_keys},
     {"edges of blocks and chunks", walk_key_edges},
+    {"halves of blocks", walk_halves},
+    {"chains of scores", walk_chains},
     {"d_qk and d_v", walk_dims},
     {"groups of heads", walk_groups},
     {"query blocks", walk_query_blocks},
@@ -514,7 +736,10 @@ const axis ATTENTION_AXES[] = {
     {"positions", walk_positions},
     {"bottom right", walk_bottom_right},
     {"NaN and Inf", walk_specials},
+    {"NaN and Inf of some rows", walk_specials_of_some},
     {"zero strides", walk_zero_strides},
+    {"strides", walk_strides},
+    {"pairs of strides", walk_pairs_of_strides},
     {"expanded heads", walk_expanded},
     {"V inside K", walk_value_in_key},
     {"gaps", walk_gaps},
@@ -524,6 +749,7 @@ const axis ATTENTION_AXES[] = {
     {"scales", walk_scales},
     {"families of scores", walk_families},
     {"values", walk_values},
+    {"edge of hot", walk_hot_edge},
     {"hot and cold chunks", walk_cold},
     {"references", walk_references},
     {"signs of zero", walk_signs_of_zero},

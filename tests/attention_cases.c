@@ -8,7 +8,13 @@
 
 #include "kernels/contract.h"
 
-enum { MAX_KEYS = 1 << 14, ROOM = 1 << 23 };
+enum {
+    MAX_KEYS = 1 << 14,
+    ROOM = 1 << 23,
+    FAR = 512,
+    PAGE = 1024,         /* floats */
+    MOST_DRAWN = 1 << 15 /* floats */
+};
 
 /* ---- Views ----------------------------------------------------------------------------------------- */
 
@@ -34,28 +40,94 @@ typedef struct strides {
     int64_t of[LAYOUT_DIMS];
 } strides;
 
-static strides strides_of(const attention_case *c, int operand) {
+int64_t *attention_stride(attention_case *c, int operand, int dim) {
+    int64_t *const of[] = {c->batch_stride, c->head_stride, c->row_stride};
+    return &of[dim][operand];
+}
+
+void attention_zero_strides(attention_case *c, int64_t bits) {
+    for (int i = 0; i < 3 * LAYOUT_DIMS; i++)
+        if (bits >> i & 1)
+            *attention_stride(c, i / LAYOUT_DIMS, i % LAYOUT_DIMS) = STRIDE_0;
+}
+
+static bool is_input(int operand) {
+    return operand <= OPERAND_V;
+}
+
+static int64_t input_stride(int64_t kind, int64_t usual, int64_t width) {
+    switch (kind) {
+    case STRIDE_0:
+        return 0;
+    case STRIDE_1:
+        return 1;
+    case STRIDE_2:
+        return 2;
+    case STRIDE_HALF:
+        return width / 2;
+    case STRIDE_ALMOST:
+        return width - 1;
+    case STRIDE_WIDTH:
+        return width;
+    case STRIDE_WIDTH_MORE:
+        return width + 1;
+    case STRIDE_BLOCK:
+        return RDK_BLOCK;
+    case STRIDE_FAR:
+        return usual + FAR;
+    case STRIDE_PAGES:
+        return (usual + PAGE - 1) / PAGE * PAGE;
+    default:
+        return usual;
+    }
+}
+
+/* `usual` is the least that keeps an output from overlapping itself. */
+static int64_t output_stride(int64_t kind, int64_t usual, int64_t width) {
+    int64_t wanted = input_stride(kind, usual, width);
+    return kind == STRIDE_WIDTH_MORE ? usual + 1 : wanted > usual ? wanted : usual;
+}
+
+static int64_t stride_of(const attention_case *c, int operand, int dim, int64_t usual) {
+    const int64_t *const kinds[] = {c->batch_stride, c->head_stride, c->row_stride};
+    int64_t kind = kinds[dim][operand], width = shape_of(c, operand).width;
+    return is_input(operand) ? input_stride(kind, usual, width) : output_stride(kind, usual, width);
+}
+
+/* `count` rows or heads span so much, if they do not overlap: what is outside them usually lies behind them. */
+static int64_t span(int64_t count, int64_t usual, int64_t stride) {
+    return count * (stride > usual ? stride : usual);
+}
+
+static strides strides_apart(const attention_case *c, int operand) {
     shape s = shape_of(c, operand);
     strides t;
     int inner = c->arrange == ARRANGE_BHSD ? 2 : 1, middle = 3 - inner;
-    t.of[inner] = s.width + c->pad[operand];
-    t.of[middle] = s.count[inner] * t.of[inner] + c->gap;
-    t.of[0] = s.count[middle] * t.of[middle] + c->gap;
-    for (int i = 0; i < LAYOUT_DIMS && operand <= OPERAND_V; i++)
-        if (c->zero & ZERO_STRIDE(operand, i))
-            t.of[i] = 0;
+    int64_t usual = s.width + c->pad[operand];
+    t.of[inner] = stride_of(c, operand, inner, usual);
+    usual = span(s.count[inner], usual, t.of[inner]) + c->gap;
+    t.of[middle] = stride_of(c, operand, middle, usual);
+    usual = span(s.count[middle], usual, t.of[middle]) + c->gap;
+    t.of[0] = stride_of(c, operand, 0, usual);
     return t;
 }
 
 /* In the interleaved buffer a row is as long as q, k and v of a position together. */
-static strides interleaved(const attention_case *c, int operand) {
+static strides strides_interleaved(const attention_case *c, int operand) {
     shape q = shape_of(c, OPERAND_Q), k = shape_of(c, OPERAND_K), v = shape_of(c, OPERAND_V);
-    strides t;
-    t.of[1] = shape_of(c, operand).width;
-    t.of[2] =
+    int64_t row =
         q.count[1] * q.width + k.count[1] * k.width + v.count[1] * v.width + c->pad[OPERAND_Q];
-    t.of[0] = t.of[2] * (c->q_len > c->kv_len ? c->q_len : c->kv_len) + c->gap;
+    strides t;
+    t.of[1] = stride_of(c, operand, 1, shape_of(c, operand).width);
+    t.of[2] = stride_of(c, operand, 2, row);
+    row = span(c->q_len > c->kv_len ? c->q_len : c->kv_len, row, t.of[2]);
+    t.of[0] = stride_of(c, operand, 0, row + c->gap);
     return t;
+}
+
+static strides strides_of(const attention_case *c, int operand) {
+    return c->arrange == ARRANGE_QKV && is_input(operand) ? strides_interleaved(c, operand)
+                                                          : strides_apart(c, operand);
 }
 
 /* Elements up to the last that belongs to a row. */
@@ -67,6 +139,19 @@ static int64_t extent(const shape *s, const strides *t) {
         last += (s->count[i] - 1) * t->of[i];
     }
     return last;
+}
+
+static bool has_stride(const attention_case *c, int operand) {
+    return c->batch_stride[operand] || c->head_stride[operand] || c->row_stride[operand];
+}
+
+void attention_limit_strides(attention_case *c, int64_t most) {
+    for (int i = 0; i < OPERAND_SCRATCH; i++) {
+        shape s = shape_of(c, i);
+        strides t = strides_of(c, i);
+        if (has_stride(c, i) && extent(&s, &t) > most)
+            c->batch_stride[i] = c->head_stride[i] = c->row_stride[i] = STRIDE_USUAL;
+    }
 }
 
 static rdk_view view_of(char *data, const strides *t) {
@@ -134,6 +219,10 @@ static float query_value(const attention_case *c, int64_t column, rng *r) {
     }
 }
 
+/* Scores of these times something normal are past HOT, or most are not, but past softmax's. */
+#define COLD (16 * RDK_ATTENTION_HOT)
+#define NEARLY_COLD (RDK_ATTENTION_HOT / 8)
+
 /* With a scale of ln(2) these are the scores, in base 2, of a query of 1. */
 static float rising(const attention_case *c, int64_t position, rng *r) {
     int64_t block = position / RDK_BLOCK;
@@ -152,16 +241,20 @@ static float key_value(const attention_case *c, int64_t position, rng *r) {
     case SCORES_ZEROS:
         return zero(r);
     case SCORES_MIXED:
-        switch (rng_below(&of_chunk, 4)) {
+        switch (rng_below(&of_chunk, 6)) {
         case 0:
-            return normal(r) * 1e6f;
+            return normal(r) * COLD;
         case 1:
-            return -fabsf(normal(r)) * 1e6f - 1e6f;
+            return -fabsf(normal(r)) * COLD - COLD;
+        case 2:
+            return normal(r) * NEARLY_COLD;
+        case 3:
+            return -fabsf(normal(r)) * NEARLY_COLD - NEARLY_COLD;
         default:
             return normal(r);
         }
     case SCORES_COLD:
-        return normal(r) * 1e6f;
+        return normal(r) * (const float[]){COLD, NEARLY_COLD, RDK_ATTENTION_HOT}[c->seed % 3];
     case SCORES_HUGE:
         return normal(r) * 1e37f;
     case SCORES_RISING:
@@ -220,9 +313,10 @@ static void fill_value(const attention_case *c, char *row, int64_t width, int64_
 static void fill_deciding(const attention_case *c, const rdk_const_view *v, rng *r) {
     static char row[MAX_KEYS * 4];
     float scale = c->scale == 0 ? (float)(1 / sqrt((double)c->d_qk)) : c->scale;
+    float hot = c->seed % 4 ? RDK_ATTENTION_HOT : RDK_HOT; /* softmax's is none here */
     for (int64_t b = 0; c->kv_len && b < c->batch; b++)
         for (int64_t h = 0; h < c->kv_heads; h++) {
-            fill_row(row, RDK_F32, c->kv_len, (family)c->row, scale, r);
+            fill_row(row, RDK_F32, c->kv_len, (family)c->row, scale, hot, r);
             for (int64_t j = 0; j < c->kv_len; j++)
                 memcpy(row_of(v, b, h, j) + deciding(c) * 4, row + j * 4, 4);
         }
@@ -237,8 +331,10 @@ static void put_special(const attention_case *c, char *row, int64_t x, rng *r) {
 }
 
 static void fill_special(const attention_case *c, char *row, int64_t width, int64_t j, rng *r) {
-    for (int64_t x = 0; j >= c->special_from && x < width; x++)
-        put_special(c, row, x, r);
+    bool has_any = j >= c->special_from && j < c->special_to;
+    for (int64_t x = 0; has_any && x < width; x++)
+        if (c->special_column < 0 || x == c->special_column % width)
+            put_special(c, row, x, r);
 }
 
 static void put_specials(const attention_case *c, int operand, const rdk_const_view *v, rng *r) {
@@ -295,7 +391,7 @@ static void place_interleaved(const attention_case *c, memory *m, rdk_attention_
     strides t[3];
     for (int i = OPERAND_Q; i <= OPERAND_V; i++) {
         shape s = shape_of(c, i);
-        t[i] = interleaved(c, i);
+        t[i] = strides_of(c, i);
         int64_t n = extent(&s, &t[i]);
         if (n && n + at[i] > elements)
             elements = n + at[i];
@@ -355,7 +451,8 @@ attention_case attention_default(void) {
     c.d_qk = 5;
     c.d_v = 6;
     c.at_end = c.lse = c.weights = true;
-    c.special_from = -1;
+    c.special_from = c.special_column = -1;
+    c.special_to = INT64_MAX;
     c.seed = 1;
     return c;
 }
@@ -440,11 +537,21 @@ static void draw_layout(attention_case *c, rng *r) {
     c->weights = chance(r, 25);
     c->v_in_k = chance(r, 8);
     if (chance(r, 10))
-        c->zero = (int64_t)(rng_next(r) & rng_next(r) & 0x1ff);
+        attention_zero_strides(c, (int64_t)(rng_next(r) & rng_next(r) & 0x1ff));
     if (chance(r, 5)) { /* one head of keys and values, expanded */
         c->kv_heads = c->q_heads;
-        c->zero = ZERO_STRIDE(OPERAND_K, 1) | ZERO_STRIDE(OPERAND_V, 1);
+        c->head_stride[OPERAND_K] = c->head_stride[OPERAND_V] = STRIDE_0;
     }
+}
+
+/* One of the odd strides, or some; rows of inputs more often than others. */
+static void draw_strides(attention_case *c, rng *r) {
+    for (int64_t n = chance(r, 25) ? between(r, 1, 4) : 0; n > 0; n--) {
+        int64_t operand = rng_below(r, chance(r, 75) ? OPERAND_V + 1 : OPERAND_SCRATCH);
+        int64_t dim = chance(r, 50) ? 2 : rng_below(r, 2);
+        *attention_stride(c, (int)operand, (int)dim) = rng_below(r, STRIDE_COUNT);
+    }
+    attention_limit_strides(c, MOST_DRAWN);
 }
 
 static void draw_values(attention_case *c, rng *r) {
@@ -462,6 +569,14 @@ static void draw_values(attention_case *c, rng *r) {
     c->special_from = chance(r, 30) ? -1 : rng_below(r, c->kv_len + 1);
 }
 
+/* Of the keys that have special values, and of their columns. */
+static void draw_special_part(attention_case *c, rng *r) {
+    if (c->special_from >= 0 && chance(r, 40))
+        c->special_to = c->special_from + 1 + rng_below(r, c->kv_len + 1);
+    if (c->special_from >= 0 && chance(r, 40))
+        c->special_column = rng_below(r, RDK_MAX_HEAD_DIM);
+}
+
 attention_case attention_draw(uint64_t seed, uint64_t index) {
     rng start = {seed ^ index * 0xd1342543de82ef95};
     rng r = {rng_next(&start)};
@@ -472,6 +587,8 @@ attention_case attention_draw(uint64_t seed, uint64_t index) {
     draw_positions(&c, &r);
     draw_layout(&c, &r);
     draw_values(&c, &r);
+    draw_strides(&c, &r);
+    draw_special_part(&c, &r);
     return c;
 }
 
@@ -488,12 +605,36 @@ static const struct {
     const char *name;
     size_t at;
 } FIELDS[] = {
-    FIELD(batch),    FIELD(q_heads),    FIELD(kv_heads), FIELD(q_len),        FIELD(kv_len),
-    FIELD(d_qk),     FIELD(d_v),        FIELD(causal),   FIELD(q_pos),        FIELD(key_pos0),
-    FIELD(arrange),  FIELD(zero),       FIELD(v_in_k),   FIELD(gap),          FIELD(at_end),
-    FIELD(lse),      FIELD(weights),    FIELD(scores),   FIELD(row),          FIELD(values),
-    FIELD(special),  FIELD(special_in), FIELD(seed),     FIELD(special_from), FIELDS_OF(pad),
+    FIELD(batch),
+    FIELD(q_heads),
+    FIELD(kv_heads),
+    FIELD(q_len),
+    FIELD(kv_len),
+    FIELD(d_qk),
+    FIELD(d_v),
+    FIELD(causal),
+    FIELD(q_pos),
+    FIELD(key_pos0),
+    FIELD(arrange),
+    FIELD(v_in_k),
+    FIELD(gap),
+    FIELD(at_end),
+    FIELD(lse),
+    FIELD(weights),
+    FIELD(scores),
+    FIELD(row),
+    FIELD(values),
+    FIELD(special),
+    FIELD(special_in),
+    FIELD(seed),
+    FIELD(special_from),
+    FIELDS_OF(pad),
     FIELDS_OF(away),
+    FIELDS_OF(batch_stride),
+    FIELDS_OF(head_stride),
+    FIELDS_OF(row_stride),
+    FIELD(special_to),
+    FIELD(special_column),
 };
 
 static int64_t *field(attention_case *c, size_t i) {

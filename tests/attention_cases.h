@@ -35,9 +35,9 @@ enum {
     SCORES_ROW,       /* one column decides: those of a softmax row of family `row` */
     SCORES_SUBNORMAL, /* products that are, or nearly */
     SCORES_ZEROS,     /* +0 and -0 */
-    SCORES_MIXED,     /* some chunks hot, some cold, some cold and low */
-    SCORES_COLD,
-    SCORES_HUGE, /* inf and inf - inf within the chain */
+    SCORES_MIXED,     /* some chunks hot, some cold, some cold and low, some nearly cold */
+    SCORES_COLD,      /* or around the edge, or nearly, by the seed */
+    SCORES_HUGE,      /* inf and inf - inf within the chain */
     SCORES_RISING, /* from block to block by about HEADROOM, many so low that they are flushed or nearly */
     SCORES_BITS, /* any bits at all */
     SCORES_COUNT
@@ -55,7 +55,7 @@ enum {
     VALUES_COUNT
 };
 
-/* What is put over a few elements, or over all keys and values from one on. */
+/* What is put over a few elements, or over keys and values from one on. */
 enum { SPECIAL_NONE, SPECIAL_NAN, SPECIAL_INF, SPECIAL_MINUS_INF, SPECIAL_ANY, SPECIAL_COUNT };
 enum {
     SPECIAL_IN_Q = 1 << OPERAND_Q,
@@ -63,14 +63,29 @@ enum {
     SPECIAL_IN_V = 1 << OPERAND_V
 };
 
-/* Bits of `zero`: strides of inputs that are 0. */
-#define ZERO_STRIDE(operand, dim) ((int64_t)1 << (3 * (operand) + (dim))) /* batch, head, row */
+/* How far batches, heads or rows of an operand lie apart: `width` is the length of its rows. Inputs may overlap; where an output
+ * may not lie like that, it lies as usual. */
+enum {
+    STRIDE_USUAL, /* behind each other, with `pad` and `gap` */
+    STRIDE_0,
+    STRIDE_1,
+    STRIDE_2,
+    STRIDE_HALF,       /* half a width */
+    STRIDE_ALMOST,     /* width - 1 */
+    STRIDE_WIDTH,      /* rows behind each other, heads and batches among them */
+    STRIDE_WIDTH_MORE, /* width + 1; outputs: the usual + 1 */
+    STRIDE_BLOCK,      /* RDK_BLOCK, as far as the weights of a query from those of the next */
+    STRIDE_FAR,        /* 2048 bytes more than usual */
+    STRIDE_PAGES,      /* whole pages */
+    STRIDE_COUNT
+};
 
 typedef struct attention_case {
     int64_t batch, q_heads, kv_heads, q_len, kv_len, d_qk, d_v;
     int64_t causal, q_pos, key_pos0;
     float scale;
-    int64_t arrange, zero;
+    int64_t arrange;
+    int64_t batch_stride[OPERAND_COUNT], head_stride[OPERAND_COUNT], row_stride[OPERAND_COUNT];
     int64_t v_in_k;              /* v.data = k.data, if d_v <= d_qk */
     int64_t pad[OPERAND_COUNT];  /* elements between rows */
     int64_t gap;                 /* elements more between the outer dimensions */
@@ -79,7 +94,9 @@ typedef struct attention_case {
     int64_t lse, weights;        /* whether they are asked for */
     int64_t scores, row, values;
     int64_t special, special_in, special_from; /* from key special_from on; -1: a few elements */
-    int64_t seed;                              /* of the values */
+    int64_t special_to;                        /* the keys from this one on have none */
+    int64_t special_column; /* the only one that has any, modulo the width; or -1 */
+    int64_t seed;           /* of the values */
 } attention_case;
 
 /* One head, 3 queries, 37 keys, d 5 and 6, normal values, all outputs. */
@@ -87,6 +104,15 @@ attention_case attention_default(void);
 
 /* The index-th random case of a seed; its neighbours do not matter. Mostly small. */
 attention_case attention_draw(uint64_t seed, uint64_t index);
+
+/* The kind of stride of an operand along a dimension: 0 batch, 1 head, 2 row. */
+int64_t *attention_stride(attention_case *c, int operand, int dim);
+
+/* Makes those strides of inputs 0 whose bit, 3 * operand + dim, is set. */
+void attention_zero_strides(attention_case *c, int64_t bits);
+
+/* Operands that their strides make longer than `most` floats get the usual ones. */
+void attention_limit_strides(attention_case *c, int64_t most);
 
 /* Multiply-adds, roughly. */
 int64_t attention_cost(const attention_case *c);

@@ -300,8 +300,10 @@ static bool walk_hidden(visitor *visit, void *context) {
 static bool walk_groups(visitor *visit, void *context) {
     static const int64_t ROWS[] = {15, 16, 17, 31, 33, 40};
     for (size_t i = 0; i < sizeof ROWS / sizeof ROWS[0]; i++)
-        for (uint64_t seed = 0; seed < 40; seed++) {
+        for (uint64_t seed = 0; seed < 160; seed++) {
             softmax_case c = case_default();
+            c.mode = seed / 40 % 2 ? RDK_LOG_SOFTMAX : RDK_SOFTMAX;
+            c.bias = seed < 80 ? BIAS_NONE : seed % 3 ? BIAS_NORMAL : BIAS_MASK_FINITE;
             c.rows = ROWS[i];
             c.cols = seed % 2 ? 130 : 70;
             c.visible = VISIBLE_RANDOM;

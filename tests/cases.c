@@ -10,7 +10,6 @@
 /* ---- Inputs beside x -------------------------------------------------------------------------------- */
 
 static void fill_bias(char *p, rdk_type type, int64_t n, bias_kind kind, rng *r) {
-    static const double ABSENT_EDGE = -0x1p+20 / RDK_LOG2E;
     for (int64_t j = 0; j < n; j++) {
         float v = 0;
         switch (kind) {
@@ -33,9 +32,9 @@ static void fill_bias(char *p, rdk_type type, int64_t n, bias_kind kind, rng *r)
             v = -1e9f;
             break;
         case BIAS_ABSENT_EDGE:
-            v = chance(r, 30) ? normal(r) : base2(r, -0x1p+20, 1);
+            v = chance(r, 30) ? normal(r) : base2(r, -0x1p+16, 1);
             if (chance(r, 30))
-                v = (float)ABSENT_EDGE;
+                v = RDK_ABSENT;
             break;
         case BIAS_COLD:
             v = chance(r, 50) ? normal(r) : base2(r, 65536, 1);
@@ -131,7 +130,7 @@ static void build_x(const softmax_case *c, memory *m, rdk_softmax_desc *d, rng *
         int64_t count = d->visible ? d->visible[i] : c->cols;
         if (count > 0)
             fill_row(p + i * d->x_stride * rdk_type_size(c->x_type), c->x_type, count, c->family,
-                     scale_of(d, i), r);
+                     scale_of(d, i), RDK_HOT, r);
     }
 }
 

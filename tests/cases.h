@@ -19,7 +19,7 @@ typedef enum bias_kind {
     BIAS_MASK_FINITE, /* 0, -10000, -1e9 or the least float */
     BIAS_ALL_INF,     /* everything masked */
     BIAS_ALL_FINITE,  /* everything masked, by -1e9 */
-    BIAS_ABSENT_EDGE, /* around -2^20 in base 2 */
+    BIAS_ABSENT_EDGE, /* around -2^16 in base 2 */
     BIAS_COLD,        /* large enough to make the row cold */
     BIAS_SPECIAL,     /* NaN, +inf, -0, subnormals among others */
     BIAS_BITS,        /* any bits at all */

@@ -184,16 +184,18 @@ MAGIC = hexadecimal("0x1.8p+23")
 A1, A2, A3, A4, A5, A6 = map(hexadecimal, (
     "0x1.62e43p-1", "0x1.ebfbb6p-3", "0x1.c6aeacp-5",
     "0x1.3b4128p-7", "0x1.5f7c36p-10", "0x1.3812c2p-13"))
-HOT, MINUS_HOT = (0, 1, 16), (1, 1, 16)
-ABSENT = (1, 1, 20)
+LN2_F = hexadecimal("0x1.62e43p-1")
+HOT = (0, 1, 16)
+ABSENT = negative(hexadecimal("0x1.62e43p+15"))
 FLUSH = (1, 100, 0)
 LANES, BLOCK = 16, 128
 
 
 # ---- 3. A row ----
 
-# What section 6 needs of a row: l, M, c2, the weights e, and which columns are present.
-Row = collections.namedtuple("Row", "l M c2 e present")
+# What section 6 needs of a row: l, M, the weights e, which columns are present, whether the row is
+# cold, and a function of j that gives column j's logit relative to M.
+Row = collections.namedtuple("Row", "l M e present cold relative")
 
 
 def compute_row(x, bias, scale):
@@ -201,49 +203,59 @@ def compute_row(x, bias, scale):
     c2 = F64.mul(scale, LOG2E)
     ch = F32.round(c2)
     b = bias and [F32.fma(v, LH, F32.mul(v, LL)) for v in bias]
-    present = [not b or b[j] == NAN or less(ABSENT, b[j]) for j in range(len(x))]
+    present = [not bias or bias[j] == NAN or less(ABSENT, bias[j]) for j in range(len(x))]
     if ch[2] is None:                          # scale not finite
-        return Row(NAN if any(present) else ZERO, ZERO, c2, x, present)
+        return Row(NAN if any(present) else ZERO, ZERO, x, present, False, None)
     cl = F32.round(F64.sub(c2, ch))
     columns = [j for j in range(len(x)) if present[j]]
     T = largest(F32.fma(x[j], ch, b[j]) if b else F32.mul(x[j], ch) for j in columns)
     B = largest(b[j] for j in columns) if b else MINUS_INF
     e = [ZERO] * len(x)
-    if is_cold(T, B):
+    cold = is_cold(T, B, HOT)
+    if cold:
         t = {j: logit(x[j], bias and bias[j], c2) for j in columns}
         M = rint(largest(t.values()))
         for j in columns:
             e[j] = cold_weight(t[j], M)
     else:
-        M = largest((MINUS_HOT, rint(T)))
+        M = largest((negative(HOT), rint(T)))
         for j in columns:
             e[j] = weight(x[j], bias and bias[j], b and b[j], ch, cl, M)
-    return Row(weight_sum(e), M, c2, e, present)
+
+    def relative(j):
+        if cold:
+            return F64.sub(t[j], M)
+        return relative_logit(x[j], bias and bias[j], b and b[j], ch, cl, M)
+    return Row(weight_sum(e), M, e, present, cold, relative)
 
 
-def is_cold(T, B):
-    """Whether the row is cold."""
-    return less(HOT, T) or T != MINUS_INF and (less(T, MINUS_HOT) or less(HOT, B))
+def is_cold(T, B, hot):
+    """Whether a row is cold, or with B = -inf a chunk."""
+    return less(hot, T) or T != MINUS_INF and (less(T, negative(hot)) or less(hot, B))
 
 
 # ---- 4. Weights ----
 
 def weight(x, bias, b, ch, cl, M):
     """e of a present column; bias and b are None without one."""
-    m = F32.sub(MAGIC, M)
-    u = F32.add(F32.fma(x, ch, b), m) if b else F32.fma(x, ch, m)
-    n = F32.sub(u, m)
+    u, n, f = parts(x, bias, b, ch, cl, M)
     k = F32.sub(u, MAGIC)
     if k == NAN:
         return NAN
-    if less(k, FLUSH):
-        return ZERO
+    return ZERO if less(k, FLUSH) else power(f, k)
+
+
+def parts(x, bias, b, ch, cl, M):
+    """u, n and f."""
+    m = F32.sub(MAGIC, M)
+    u = F32.add(F32.fma(x, ch, b), m) if b else F32.fma(x, ch, m)
+    n = F32.sub(u, m)
     if not b:
-        return power(F32.fma(x, cl, F32.fma(x, ch, negative(n))), k)
+        return u, n, F32.fma(x, cl, F32.fma(x, ch, negative(n)))
     n1 = F32.sub(F32.fma(x, ch, MAGIC), MAGIC)
     n2 = F32.sub(n, n1)
     f = F32.add(F32.fma(x, ch, negative(n1)), F32.fma(bias, LH, negative(n2)))
-    return power(F32.fma(bias, LL, F32.fma(x, cl, f)), k)
+    return u, n, F32.fma(bias, LL, F32.fma(x, cl, f))
 
 
 def power(f, k):
@@ -304,16 +316,25 @@ def softmax_row(r, cols):
     return [F32.mul(e, inv) for e in r.e] + [ZERO] * hidden
 
 
-def log_softmax_row(r, cols, x, bias):
+def log_softmax_row(r, cols):
     """y of the row, floats."""
-    y = [NAN if r.l == NAN else MINUS_INF] * len(x) + [MINUS_INF] * (cols - len(x))
+    visible = len(r.e)
+    y = [NAN if r.l == NAN else MINUS_INF] * visible + [MINUS_INF] * (cols - visible)
     if r.l[1]:
         log_l = log2(r.l)
-        for j in range(len(x)):
-            if r.present[j]:
-                d = F64.sub(logit(x[j], bias and bias[j], r.c2), r.M)
-                y[j] = F32.round(F64.mul(F64.sub(d, log_l), LN2))
+        c = F32.round(F64.mul(log_l, LN2))
+        for j in range(visible):
+            if r.present[j] and r.cold:
+                y[j] = F32.round(F64.mul(F64.sub(r.relative(j), log_l), LN2))
+            elif r.present[j]:
+                y[j] = F32.fma(r.relative(j), LN2_F, negative(c))
     return y
+
+
+def relative_logit(x, bias, b, ch, cl, M):
+    """r, the logit of a hot row's column relative to M."""
+    _, n, f = parts(x, bias, b, ch, cl, M)
+    return n if n == MINUS_INF else F32.add(F32.sub(n, M), f)
 
 
 def lse_of(r):
@@ -347,7 +368,8 @@ def log2(l):
 # ---- 10. Attention ----
 
 CHUNK = 1024
-CHAIN = 96
+ONE_CHAIN, PIECE = 48, 192
+HOT_ATTENTION = (0, 1, 21)
 HEADROOM = (0, 8, 0)
 LEAST_SHIFT = (1, 126, 0)
 
@@ -373,11 +395,11 @@ def attention_scale(scale, d_qk):
 def score(q, k):
     """x of a key, for a query that has been scaled."""
     x = ZERO
-    chains = 1 if len(q) <= CHAIN else 2
-    for first in range(0, len(q), 2 * CHAIN):
+    chains = 1 if len(q) <= ONE_CHAIN else 2
+    for first in range(0, len(q), PIECE):
         for i in range(first, min(first + chains, len(q))):
             s = ZERO
-            for a, b in zip(q[i:first + 2 * CHAIN:chains], k[i:first + 2 * CHAIN:chains]):
+            for a, b in zip(q[i:first + PIECE:chains], k[i:first + PIECE:chains]):
                 s = F32.fma(a, b, s)
             x = F32.add(x, s)
     return x
@@ -391,40 +413,42 @@ def pieces(start, end, size):
         start = stop
 
 
-def add_block(state, position, e, v):
-    """The state and a block's weights and values; its first key is at the position."""
-    o = state.o
+def value_sums(e, v, d_v):
+    """p of a block: the products of its weights and values, summed."""
+    p = [ZERO] * d_v
     for weight_of_key, value in zip(e, v):
-        o = [F32.fma(weight_of_key, value[c], o[c]) for c in range(len(o))]
+        p = [F32.fma(weight_of_key, value[c], p[c]) for c in range(d_v)]
+    return p
+
+
+def with_block(state, M, position, e, v):
+    """The state relative to M, with a block's weights and values; its first key's position."""
+    r, p = shift(state.M, M), value_sums(e, v, len(state.o))
+    o = [F32.fma(a, r, b) for a, b in zip(state.o, p)]
     padded = [ZERO] * (position % LANES) + e   # so that key and lane agree
-    return State(state.M, F64.add(state.l, block_sum(padded)), o)
-
-
-def rescaled(state, M):
-    """The state relative to another, larger M."""
-    r = shift(state.M, M)
-    return State(M, F64.mul(state.l, r), [F32.mul(a, r) for a in state.o])
+    return State(M, F64.add(F64.mul(state.l, r), block_sum(padded)), o)
 
 
 def chunk_is_cold(x):
     """Whether a chunk with these scores is cold."""
-    return is_cold(largest(x), MINUS_INF)
+    return is_cold(largest(x), MINUS_INF, HOT_ATTENTION)
 
 
 def chunk_state(start, x, v, d_v):
     """The closed state of a chunk of visible keys from a position on: scores x, values v."""
     cold = chunk_is_cold(x)
-    state = State(rint(largest(x)) if cold else MINUS_HOT, ZERO, [ZERO] * d_v)
+    M = rint(largest(x)) if cold else negative(HOT_ATTENTION)
+    state = State(M, ZERO, [ZERO] * d_v)
     for first, last in pieces(start, start + len(x), BLOCK):
         keys = slice(first - start, last - start)
         if cold:
-            e = [cold_weight(a, state.M) for a in x[keys]]
+            e = [cold_weight(a, M) for a in x[keys]]
         else:
             T = largest(x[keys])
-            if less(F64.add(state.M, HEADROOM), T):
-                state = rescaled(state, rint(T))
-            e = [weight(a, None, None, ONE, ZERO, state.M) for a in x[keys]]
-        state = add_block(state, first, e, v[keys])
+            if less(F64.add(M, HEADROOM), T):
+                M = rint(T)
+            e = [weight(a, None, None, ONE, ZERO, M) for a in x[keys]]
+        state = with_block(state, M, first, e, v[keys])
     if state.l == NAN:
         return state._replace(M=ZERO)
     return state if state.l[1] else state._replace(M=MINUS_INF)
@@ -465,10 +489,23 @@ def attention_outputs(state, weights, visible, kv_len):
     if state.l == NAN or state.l[1] == 0:
         same = NAN if state.l == NAN else ZERO
         return [same] * len(state.o), lse, [same] * visible + hidden
-    inv = F32.round(F64.div(ONE, state.l))
+    inv, lo = inverse(state.l)
     if weights:
         e = [F32.mul(a, inv) for a in weights()] + hidden
-    return [F32.fma(a, inv, ZERO) for a in state.o], lse, e
+    return [output(a, inv, lo) for a in state.o], lse, e
+
+
+def inverse(l):
+    """1 / l in two floats."""
+    quotient = F64.div(ONE, l)
+    inv = F32.round(quotient)
+    return inv, F32.round(F64.sub(quotient, inv))
+
+
+def output(o, inv, lo):
+    """out in a column."""
+    infinite = o in (INF, MINUS_INF)
+    return F32.fma(o, inv, ZERO if infinite else F32.fma(o, lo, ZERO))
 
 
 # ---- golden.md, The draws ----
@@ -595,7 +632,7 @@ def wide(kind, w):
     return scaled(kind, w, 7)
 
 
-EDGES = {F32: 0xc9317217, F16: 0xfbfe, BF16: 0xc931}
+EDGES = {F32: 0xc7317217, F16: 0xf98b, BF16: 0xc731}
 
 
 def edge(kind, u):
@@ -638,7 +675,7 @@ def softmax_hash(i):
     case, y_bytes, lse_bytes = SoftmaxCase(i), bytearray(), bytearray()
     for x, bias, scale in drawn_rows(case):
         r = compute_row(x, bias, scale)
-        y = log_softmax_row(r, case.cols, x, bias) if case.log else softmax_row(r, case.cols)
+        y = log_softmax_row(r, case.cols) if case.log else softmax_row(r, case.cols)
         for v in y if case.has_y else ():
             y_bytes += element(case.y_type, v)
         if case.has_lse:
@@ -651,9 +688,10 @@ def softmax_hash(i):
 KINDS = (                                      # (first, how many) of each size
     (110, ((1, 2), (1, 2), (1, 3), (0, 5), (0, 35), (1, 18), (1, 18), (0, 20))),
     (22, ((1, 1), (1, 1), (1, 16), (1, 6), (17, 24), (1, 4), (1, 4), (0, 20))),
-    (33, ((1, 1), (1, 1), (1, 3), (1, 2), (1, 20), (1, 140), (1, 140), (0, 20))),
+    (22, ((1, 1), (1, 1), (1, 3), (1, 2), (1, 20), (1, 250), (1, 140), (0, 20))),
+    (11, ((1, 1), (1, 1), (1, 3), (1, 2), (1, 20), (48, 2), (1, 8), (0, 20))),
     (66, ((1, 1), (1, 2), (1, 2), (1, 2), (1, 150), (1, 9), (1, 9), (90, 300))),
-    (66, ((1, 1), (1, 2), (1, 3), (1, 3), (1, 40), (1, 6), (1, 6), (1004, 24))),
+    (66, ((1, 1), (1, 2), (1, 3), (1, 3), (1, 86), (1, 6), (1, 6), (920, 108))),
     (55, ((1, 1), (1, 2), (1, 4), (1, 4), (3, 5), (1, 4), (1, 16), (1021, 3))),
     (11, ((1, 1), (1, 1), (1, 2), (1, 3), (20, 40), (1, 4), (1, 4), (2**40 - 20, 20))),
     (22, ((1, 1), (1, 1), (1, 2), (1, 1), (900, 1300), (1, 2), (1, 2), (0, 1024))))
@@ -720,8 +758,8 @@ def drawn_keys(case, draw):
 
 # ---- Attention: the values ----
 
-Q_REACH = {"wide": 3, "poison": 3, "cold": 10, "equal": 9, "tiny": 127, "vast": 60}
-K_REACH = {"wide": 3, "poison": 3, "cold": 10, "steps": -4, "vast": 66}
+Q_REACH = {"wide": 3, "poison": 3, "cold": 11, "equal": 9, "tiny": 127, "vast": 60}
+K_REACH = {"wide": 3, "poison": 3, "cold": 11, "steps": -4, "vast": 66}
 
 
 def nearly_zero(w):
@@ -737,7 +775,8 @@ def level(position, p):
 
 def mixed_value(position, p, w):
     if (position // 1024 + (p >> 35)) % 2 == 0:
-        return (1 - ((p >> 36) & 1), 2**18 + (w >> 52), 0)
+        far = 2**(18, 20, 21, 23)[(p >> 39) & 3] + (w >> 60)
+        return (1 - ((p >> 36) & 1), far, 0)
     return scaled(F32, w, 1) if (p >> 37) & 3 else MINUS_INF
 
 

@@ -6,10 +6,14 @@
 
 #include "kernels/kernels.h"
 
+extern int rdk_mutant; /* which of them runs; 0: the kernels as they are */
+
 typedef struct mutant {
     const char *name;
-    bool is_right;   /* nothing was changed */
-    rdk_table table; /* with the one slot of its operation */
+    int number; /* 0: nothing is wrong */
+    /* One of these: the kernel that has this mutant, and others. */
+    rdk_softmax_kernel *const *softmax;
+    rdk_attention_kernel *const *attention;
 } mutant;
 
 extern const mutant MUTANTS[]; /* the last has no name */

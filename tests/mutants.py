@@ -2,13 +2,17 @@
 
 A mutant is (name, kernel, changes). `kernel` is "vector", that of the host's ISA, or "scalar". `changes`
 are alternatives (file, from, to), of which the first whose file the kernel includes is made; there is one
-per ISA where the line lies in a vocabulary. `from` must occur exactly once in its file. A mutant without
-changes is the kernel as it is, which must pass.
+per ISA where the line lies in a vocabulary. `from` must occur exactly once in its file. A file that ends in a
+slash is a folder: the one file there that the kernel includes and that has the text. A mutant without
+changes is the kernel as it is, which must pass. A mutant that changes a type or a size says ALONE after its
+changes (mutate.py).
 """
+
+ALONE = "alone"
 
 ROWS = "kernels/softmax/softmax_rows.h"
 TYPES = "kernels/vec/f32x16_types.h"
-WALK = "kernels/attention/attention_walk.h"
+WALK = "kernels/attention/"
 TILE_H = "kernels/attention/tile.h"
 TILE = "kernels/attention/tile_body.h"
 TILE_AVX2 = "kernels/attention/tile_avx2.h"
@@ -52,8 +56,14 @@ SOFTMAX = [
     ("nan_not_canonical_f16", "scalar", [
         (CONTRACT, "return 0x7e00;", "return 0x7e01;")]),
     ("absent_at_the_edge", "vector", [ # < in place of <=
-        (ROWS, "f32x16_le(b, f32x16_set1(RDK_ABSENT))",
-               "f32x16_le(b, f32x16_set1(1.0000001f * RDK_ABSENT))")]),
+        (ROWS, "f32x16_le(bias, f32x16_set1(RDK_ABSENT))",
+               "f32x16_le(bias, f32x16_set1(1.0000001f * RDK_ABSENT))")]),
+    ("absent_by_b", "vector", [ # the bias in base 2
+        (ROWS, "f32x16_le(bias, f32x16_set1(RDK_ABSENT))",
+               "f32x16_le(bias2(bias), f32x16_set1(RDK_ABSENT))")]),
+    ("log_of_minus_inf_is_nan", "vector", [
+        (ROWS, "f32x16_minus_inf_for_nan(f32x16_fma(kept, f->factor, f->term))",
+               "f32x16_fma(kept, f->factor, f->term)")]),
     ("row_scale_zero_is_one", "vector", [
         (ROWS, "rdk_split_scale(d->row_scale[index])",
                "rdk_split_scale(d->row_scale[index] == 0 ? 1 : d->row_scale[index])")]),
@@ -71,17 +81,39 @@ SOFTMAX = [
         (ROWS, "f32x16_fms(bias, high, n_bias)",
                "f32x16_sub(f32x16_mul(bias, high), n_bias)")]),
     ("bias_added_early", "vector", [
-        (ROWS, "f32x16_add(f32x16_fma(x, w->ch, b), w->magic)",
-               "f32x16_fma(x, w->ch, f32x16_add(b, w->magic))")]),
+        (ROWS, "f32x16_add(biased_logit(x, bias, w->ch), w->magic)",
+               "f32x16_select(is_absent(bias), f32x16_set1(-INFINITY),\n"
+               "f32x16_fma(x, w->ch, f32x16_add(bias2(bias), w->magic)))")]),
     ("absent_not_cleared", "vector", [
-        (ROWS, "f32x16_zero_where(is_absent(b), sum)", "sum")]),
+        (ROWS, "f32x16_add(biased_logit(x, bias, w->ch), w->magic)",
+               "f32x16_add(f32x16_fma(x, w->ch, bias2(bias)), w->magic)")]),
     ("biased_block_not_in_step", "vector", [
         (ROWS, "rdk_weights(u + v, f + v, e, n);", "rdk_weights(u, f + v, e, n);")]),
     ("logarithm_of_another_row", "vector", [
         (ROWS, "write_row(d, &now->rows[i], now->log2_l[i], false);",
                "write_row(d, &now->rows[i], now->log2_l[0], false);")]),
-    ("log_of_eight_too_many", "vector", [
-        (ROWS, "for (; j + 8 <= visible; j += 8)", "for (; j <= visible; j += 8)")]),
+    ("logarithm_of_another_row_in_a_pair", "vector", [
+        (ROWS, "write_beside_look(d, r, q, now->log2_l[i])",
+               "write_beside_look(d, r, q, now->log2_l[0])")]),
+    ("log_without_cl", "vector", [
+        (ROWS, "    EACH f[v] = f32x16_fma(x[v], w->cl, f[v]);\n    EACH r[v] = f32x16_add(r[v], f[v]);",
+               "    EACH r[v] = f32x16_add(r[v], f[v]);\n    EACH f[v] = f32x16_fma(x[v], w->cl, f[v]);")]),
+    ("log_with_bias_without_low", "vector", [
+        (ROWS, "    *f = f32x16_fma(bias, low, *f);\n    *r = f32x16_add(f32x16_sub(n, w->M), *f);",
+               "    *r = f32x16_add(f32x16_sub(n, w->M), *f);\n    *f = f32x16_fma(bias, low, *f);")]),
+    ("log_with_k_of_u", "vector", [ # another integer where x is far below the maximum
+        (ROWS, "EACH r[v] = f32x16_sub(r[v], w->M);",
+               "EACH r[v] = f32x16_sub(u[v], f32x16_set1(RDK_MAGIC));")]),
+    ("log_with_bias_with_k_of_u", "vector", [
+        (ROWS, "*r = f32x16_add(f32x16_sub(n, w->M), *f);",
+               "*r = f32x16_add(f32x16_sub(*u, magic), *f);")]),
+    ("log_of_l_not_rounded", "scalar", [
+        (SCALAR, "return rdk_fma(p.k + p.f, RDK_LN2_FLOAT, -(float)(log2_l * RDK_LN2));",
+                 "return (float)((double)(p.k + p.f) * RDK_LN2_FLOAT - log2_l * RDK_LN2);")]),
+    ("log_of_l_in_float", "vector", [
+        (ROWS, "float c = (float)(log2_l * RDK_LN2);", "float c = (float)log2_l * RDK_LN2_FLOAT;")]),
+    ("log_tail_is_a_weight", "vector", [
+        (ROWS, "RDK_F32, k.log ? relative : e, n);", "RDK_F32, e, n);")]),
     ("flush_off_by_one", "vector", [
         (CONTRACT, "#define RDK_FLUSH -100", "#define RDK_FLUSH -101")]),
     ("cold_too_late", "vector", [
@@ -92,11 +124,11 @@ SOFTMAX = [
         (AVX2, "_mm256_set1_epi32(0x7fff)", "_mm256_set1_epi32(0x8000)"),
         (NEON, "vdupq_n_u32(0x7fff)", "vdupq_n_u32(0x8000)")]),
     ("bias_no_reason_for_cold", "vector", [
-        (ROWS, "T > -INFINITY && f32x16_max_lanes(bias_max) > RDK_HOT ? INFINITY : T", "T")]),
+        (ROWS, "T > -INFINITY && B > RDK_HOT ? INFINITY : T", "T")]),
     ("fold_skips_a_block", "vector", [
         (ROWS, "        if (j)\n", "        if (j > RDK_BLOCK)\n")]),
     ("common_part_too_long", "vector", [
-        (ROWS, "r.visible < next.visible ? r.visible : next.visible;", "r.visible;")]),
+        (ROWS, "r->visible < next->visible ? r->visible : next->visible;", "r->visible;")]),
 ]
 
 ATTENTION = [
@@ -137,7 +169,7 @@ ATTENTION = [
         (FEW_BY_HAND, "keys_on = keys * far - bytes", "keys_on = -bytes"),
         (TILE_H, "one.key += keys * one.key_step", "one.key += 0")]),
     ("edge_tile_one_row_short", "vector", [
-        (WALK, "run_tile(t, keys, vectors);", "run_tile(t, times == 1 && keys > 1 ? keys - 1 : keys, vectors);")]),
+        (WALK, "run_tile(t, keys, vectors) ==", "run_tile(t, times == 1 && keys > 1 ? keys - 1 : keys, vectors) ==")]),
     ("last_key_not_scored", "vector", [
         (WALK, "score_keys(&t, rest - half, vectors, 1);", "score_keys(&t, rest - half - 1, vectors, 1);")]),
     ("multiply_add_not_fused", "vector", [
@@ -173,12 +205,12 @@ ATTENTION = [
     ("few_see_one_key_more", "vector", [
         (WALK, "int end = g->ends[i] > b->lo ? g->ends[i] : b->lo;",
                "int end = (g->ends[i] > b->lo ? g->ends[i] : b->lo) + 1;")]),
-    ("padded_in_later_chunks_only", "vector", [
-        (WALK, "visible < least(most, chunk_first + RDK_CHUNK)", "visible < most - RDK_CHUNK")]),
+    ("unseen_value_after_the_first", "vector", [
+        (WALK, "least(end, g->ends[0] > lane ? g->ends[0] : lane)", "least(end, g->ends[0] > lane ? g->ends[0] + 1 : lane)")]),
     ("last_key_has_no_value", "vector", [
         (WALK, "g->ends[after - 1] - b->lo;", "g->ends[after - 1] - b->lo - 1;")]),
     ("few_last_key_has_no_value", "vector", [
-        (WALK, "t->steps = end - lane;", "t->steps = end - lane - (end == g->hi && end > lane + 1);")]),
+        (WALK, "t->steps = steps > 0 ? steps : 0;", "t->steps = steps > 1 && is_last ? steps - 1 : steps > 0 ? steps : 0;")]),
     ("blocks_from_the_first_key", "vector", [ # key_pos0 ignored
         (WALK, "int64_t start = position / RDK_BLOCK * RDK_BLOCK;",
                "int64_t start = position - (position - w->d->key_pos0) % RDK_BLOCK;")]),
@@ -195,15 +227,15 @@ ATTENTION = [
     ("few_sum_not_shrunk", "vector", [
         (WALK, "before = g->shrinks ? *l * g->shrink[i] : *l;", "before = *l;")]),
     ("output_not_shrunk", "vector", [
-        (TILE, "tile_splat(shrink + ", "tile_splat((const float[64]){[0 ... 63] = 1} + ")]),
+        (TILE, "tile_splat(factors + r)", "tile_splat(TILE_ONES + r)")]),
     ("output_shrunk_like_the_first_row", "vector", [
-        (TILE, "tile_splat(shrink + r))", "tile_splat(shrink))")]),
+        (TILE, "tile_splat(factors + r)", "tile_splat(factors)")]),
     ("output_shrunk_like_the_first_row_by_hand", "vector", [
-        (BY_HAND_X86, 'SPLAT(#r "*4(%[n])", X)', 'SPLAT("0*4(%[n])", X)'),
+        (BY_HAND_X86, 'SPLAT(#r "*4(%[n])", x)', 'SPLAT("0*4(%[n])", x)'),
         (TILE_NEON, "[6] = {[2] = tile_6x2, [4] = tile_6x4}", "[6] = {[2] = tile_6x2, [4] = tile_5x4}")]),
     ("output_shrunk_by_the_next_row", "vector", [
-        (WALK, "shrink == g->shrink ? shrink + first : shrink;",
-               "shrink == g->shrink ? shrink + first + 1 : shrink;")]),
+        (WALK, "factors == g->shrink ? factors + row : factors;",
+               "factors == g->shrink ? factors + row + 1 : factors;")]),
     ("output_not_shrunk_by_a_reference_that_moved", "vector", [
         (WALK, "g->shrinks = f32x16_max_lanes(moved) > 0;", "g->shrinks = false;")]),
     ("reference_moves_too_soon", "vector", [
@@ -240,17 +272,17 @@ ATTENTION = [
         (BY_HAND_X86, 'SPLAT("8+16*" #r "(%[results])", X)', 'SPLAT("8(%[results])", X)'),
         (TILE_NEON, "[4] = {[2] = tile_4x2", "[4] = {[2] = tile_3x2")]),
     ("results_without_a_column", "vector", [
-        (BY_HAND_X86, "X) RESULT(s0, 0) RESULT(s1, 1)", "X) RESULT(s0, 0)"),
+        (BY_HAND_X86, "JOIN_IT(s1, r, 1) TO_RESULT(r) RESULT(s0, r, 0) RESULT(s1, r, 1)", "JOIN_IT(s1, r, 1) TO_RESULT(r) RESULT(s0, r, 0)"),
         (TILE_NEON, "[7] = {[2] = tile_7x2}", "[7] = {[2] = tile_6x2}")]),
     ("results_not_looked_through_for_nan", "vector", [
-        (BY_HAND_X86, ' PLUS_SUM(s, ALL_RESULTS)', ""),
+        (BY_HAND_X86, ' PLUS_SUM(s, SPARE)', ""),
         (TILE_NEON, "[5] = {[2] = tile_5x2", "[5] = {[2] = tile_4x2")]),
     ("packed_values_of_the_first_rows_twice", "vector", [
         (WALK, "for (int i = first_band; i < bands;", "for (int i = 0; i < bands;")]),
     ("few_scores_over_weights_still_needed", "vector", [
         (WALK, "now->g.scores += (now - works) * QUANTUM * RDK_BLOCK;", ";")]),
     ("few_sums_begin_anew_with_each_panel", "vector", [ # NEON, which has no tiles by hand, gets another wrong shape
-        (FEW_BY_HAND, "#define GOING_ON(shape) EACH_##shape(LOAD_ROW)", "#define GOING_ON(shape) ZEROS"),
+        (FEW_BY_HAND, 'DO("add %[part], %[c]") EACH_##shape(LOAD_ROW)', 'DO("add %[part], %[c]") ZEROS'),
         (TILE_NEON, "[3] = {[2] = tile_3x2", "[3] = {[2] = tile_2x2")]),
     ("few_columns_swapped", "vector", [
         (FEW_BY_HAND, "ROW_4(DO_IT, 1, 4, 5, 6, 7)", "ROW_4(DO_IT, 1, 4, 5, 7, 6)"),
@@ -265,23 +297,49 @@ ATTENTION = [
         (WALK, "fold_sums(w->total + row * w->width, o, w->width, a, b);",
                "fold_sums(w->total + row * w->width, o, w->width, b, a);")]),
     ("cold_chunk_not_redone", "vector", [
-        (WALK, "if (cold || r->chunk_is_odd", "if (r->chunk_is_odd")]),
+        (WALK, "    else if (cold)\n        c = redo", "    else if (false)\n        c = redo")]),
     ("nan_not_noted", "vector", [
         (WALK, "note_nan(w, b, g);", ";")]),
     ("nan_of_an_unseen_value_kept", "vector", [
-        (WALK, "(padded && has_nan(o, w->width))", "false")]),
+        (WALK, "else if (!may_be_multiplied(w, u, b, g, b->lo, g->hi))", "else if (false)")]),
     ("cold_chunk_is_plain", "vector", [
-        (WALK, "plain &= (T[i] <= RDK_HOT) & (T[i] >= -RDK_HOT);", "")]),
+        (WALK, "plain &= (T[i] <= RDK_ATTENTION_HOT) & (T[i] >= -RDK_ATTENTION_HOT);", "")]),
     ("closed_chunks_forgotten", "vector", [
         (WALK, "bool plain = is_first_chunk(w, b->chunk) && ", "bool plain = ")]),
     ("nan_of_plain_rows_kept", "vector", [
-        (WALK, "return !f32x16_has_nan(sum);", "return true;")]),
+        (WALK, "        write_lse(w, r);\n    }\n    return !f32x16_has_nan(sum);", "        write_lse(w, r);\n    }\n    return true;")]),
     ("largest_score_not_noted", "vector", [
         (BY_HAND_X86, "LARGER(s2, B2) ", ""),
         (WALK, "EACH most[v] = f32x16_max(most[v], x[v]);", "")]),
     ("noted_where_it_was_not", "vector", [
         (TILE_AVX2, "return f && t->kind == TILE_SCORES && !t->by_chain ?", "return t->kind == TILE_SCORES ?"),
         (TILE_NEON, "return TILE_DONE;", "return TILE_DONE_WITH_MAX;")]),
+    # Sums of a block
+    ("first_block_added_to_what_was_there", "vector", [
+        (WALK, "return b->opens_chunk ? NULL : g->shrinks", "return g->shrinks")]),
+    ("blocks_forgotten", "vector", [
+        (TILE, "            else if (factors)\n", "            else if (false)\n")]),
+    ("blocks_forgotten_by_hand", "vector", [ # NEON, which has no tiles by hand, gets another wrong shape
+        (BY_HAND_X86, "#define ADD_ROW(sum, r, i) PLUS_ROW(sum, r, i) PUT_ROW", "#define ADD_ROW(sum, r, i) PUT_ROW"),
+        (TILE_NEON, "[16] = tile_1x16", "[16] = tile_1x8")]),
+    ("results_without_the_sums_before", "vector", [ # NEON gets another wrong shape
+        (BY_HAND_X86, "ENDED(RESULT_TILES, shape, rows, vectors, JOIN_NOTHING, PLUS_ROW, PLUS_ROW_TIMES)",
+                      "ENDED(RESULT_TILES, shape, rows, vectors, JOIN_NOTHING, JOIN_NOTHING, PLUS_ROW_TIMES)"),
+        (TILE_NEON, "[4] = tile_2x4", "[4] = tile_1x4")]),
+    ("results_without_the_rest_of_the_inverse", "vector", [ # NEON gets another wrong shape
+        (BY_HAND_X86, "TIMES_PLUS(X, B1, s) STORE", "TIMES_PLUS(X, B0, s) STORE"),
+        (TILE_NEON, "[4] = tile_3x4", "[4] = tile_2x4")]),
+    ("out_without_the_rest_of_the_inverse", "vector", [
+        (WALK, "f32x16_fma(o, f32x16_set1(by.lo), f32x16_set1(0))", "f32x16_set1(0)")]),
+    ("infinite_sums_times_the_rest_of_the_inverse", "vector", [
+        (WALK, "rdk_store(to, RDK_F32, i, rdk_times_inverse(from[i], by));",
+               "rdk_store(to, RDK_F32, i, rdk_load(to, RDK_F32, i));")]),
+    ("parts_begin_anew", "vector", [
+        (WALK, "t->from = p.lane == b->lo ? NULL : w->part + first;", "t->from = NULL;")]),
+    ("parts_of_the_first_columns", "vector", [
+        (WALK, "t->from += done;", "t->from += 0;")]),
+    ("infinite_score_is_cold", "vector", [
+        (WALK, "if (r->sees_nan || T == INFINITY)", "if (T == INFINITY)")]),
     # Memory
     ("read_past_a_key", "vector", [
         (WALK, "t.steps = w->d->d_qk;", "t.steps = w->d->d_qk + 1;")]),
@@ -295,7 +353,7 @@ ATTENTION = [
     ("read_past_a_value", "vector", [
         (WALK, "f32x16_load_first(v + c * 4, (int)(w->d->d_v - c))", "f32x16_load(v + c * 4)")]),
     ("write_past_the_output", "vector", [
-        (WALK, "write_products(out, o, d->d_v,", "write_products(out, o, d->d_v + 1,")]),
+        (WALK, "write_times_inverse(out, o, d->d_v,", "write_times_inverse(out, o, d->d_v + 1,")]),
     ("write_past_a_plain_row", "vector", [
         (WALK, "rdk_view_row(&d->out, r->batch, r->head, r->query), o, d->d_v,",
                "rdk_view_row(&d->out, r->batch, r->head, r->query), o, d->d_v + 1,")]),

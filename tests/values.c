@@ -75,12 +75,13 @@ void poison(char *p, rdk_type type, size_t elements) {
 /* ---- Rows of logits ---------------------------------------------------------------------------------- */
 
 const char *const FAMILY_NAMES[FAMILY_COUNT] = {
-    "normal", "wide",          "ascending", "descending", "one-hot",   "equal",      "subnormal",
-    "zeros",  "infinities",    "some -inf", "all -inf",   "NaN first", "NaN last",   "NaN in tail",
-    "cold",   "huge negative", "cold edge", "flush edge", "ties",      "random bits"};
+    "normal",     "wide",        "ascending",  "descending",    "one-hot",       "equal",
+    "subnormal",  "zeros",       "infinities", "some -inf",     "all -inf",      "NaN first",
+    "NaN last",   "NaN in tail", "cold",       "huge negative", "some very low", "cold edge",
+    "flush edge", "ties",        "random bits"};
 
 /* Element j of a row of n: what the family has there, as a float. */
-static float value_of(family f, rng *r, int64_t j, int64_t n, float scale, int64_t hot) {
+static float value_of(family f, rng *r, int64_t j, int64_t n, float scale, float hot, int64_t at) {
     switch (f) {
     case FAMILY_WIDE:
         return normal(r) * 64;
@@ -89,7 +90,7 @@ static float value_of(family f, rng *r, int64_t j, int64_t n, float scale, int64
     case FAMILY_DESCENDING:
         return (float)(n / 2 - j) * 0.25f;
     case FAMILY_ONE_HOT:
-        return j == hot ? 30 : -30;
+        return j == at ? 30 : -30;
     case FAMILY_SUBNORMAL:
         return rdk_float((uint32_t)(rng_next(r) & 0x807fffff));
     case FAMILY_ZEROS:
@@ -105,13 +106,16 @@ static float value_of(family f, rng *r, int64_t j, int64_t n, float scale, int64
                              : PICK(r, 70000, -70000, 69999.5f, 1e30f, -1e30f, FLT_MAX, -FLT_MAX);
     case FAMILY_HUGE_NEGATIVE:
         return PICK(r, -1e30f, -1.000001e30f, -FLT_MAX, -1e6f, -1000001, -70000);
+    case FAMILY_LOW:
+        return chance(r, 50)   ? normal(r) * 8
+               : chance(r, 70) ? base2(r, (double)-(0x400000 + rng_below(r, 0x20000000)), scale)
+                               : PICK(r, -1e30f, -2.3e38f, -FLT_MAX, -INFINITY);
     case FAMILY_COLD_EDGE:
-        return j == hot || chance(r, 10) ? base2(r, hot % 2 ? 65536 : -65536, scale)
-                                         : base2(r, (hot % 2 ? 65536 : -65536) - 8.0, scale);
+        return j == at || chance(r, 10) ? base2(r, at % 2 ? hot : -hot, scale)
+                                        : base2(r, (at % 2 ? hot : -hot) - 8.0, scale);
     case FAMILY_FLUSH_EDGE:
-        return j == hot
-                   ? base2(r, (double)(hot % 7), scale)
-                   : base2(r, (double)(hot % 7) - 99.0 - 0.25 * (double)rng_below(r, 13), scale);
+        return j == at ? base2(r, (double)(at % 7), scale)
+                       : base2(r, (double)(at % 7) - 99.0 - 0.25 * (double)rng_below(r, 13), scale);
     case FAMILY_TIES:
         return base2(r, (double)rng_below(r, 40) - 30.5, scale);
     default:
@@ -119,14 +123,14 @@ static float value_of(family f, rng *r, int64_t j, int64_t n, float scale, int64
     }
 }
 
-void fill_row(char *p, rdk_type type, int64_t n, family f, float scale, rng *r) {
-    int64_t hot = rng_below(r, n);
+void fill_row(char *p, rdk_type type, int64_t n, family f, float scale, float hot, rng *r) {
+    int64_t at = rng_below(r, n);
     float all = normal(r) * PICK(r, 1, 1, 8, 1000, 0);
     for (int64_t j = 0; j < n; j++) {
         if (f == FAMILY_BITS)
             put_bits(p, type, j, (uint32_t)rng_next(r));
         else
-            rdk_store(p, type, j, f == FAMILY_EQUAL ? all : value_of(f, r, j, n, scale, hot));
+            rdk_store(p, type, j, f == FAMILY_EQUAL ? all : value_of(f, r, j, n, scale, hot, at));
     }
     int64_t tail = n % RDK_LANES ? n % RDK_LANES : n < RDK_LANES ? n : RDK_LANES;
     if (f == FAMILY_NAN_FIRST)

@@ -58,16 +58,17 @@ typedef enum family {
     FAMILY_NAN_TAIL,      /* somewhere in the last, partial vector */
     FAMILY_COLD,          /* 70000, 1e30, FLT_MAX among others */
     FAMILY_HUGE_NEGATIVE, /* all very low */
-    FAMILY_COLD_EDGE,     /* maxima around +-65536 in base 2 */
-    FAMILY_FLUSH_EDGE,    /* around 100 below the maximum in base 2 */
-    FAMILY_TIES,          /* halfway between two integers in base 2 */
-    FAMILY_BITS,          /* any bits at all */
+    FAMILY_LOW,        /* some very low, where MAGIC rounds to no integer, in a row that is hot */
+    FAMILY_COLD_EDGE,  /* maxima around +-hot in base 2 */
+    FAMILY_FLUSH_EDGE, /* around 100 below the maximum in base 2 */
+    FAMILY_TIES,       /* halfway between two integers in base 2 */
+    FAMILY_BITS,       /* any bits at all */
     FAMILY_COUNT
 } family;
 
 extern const char *const FAMILY_NAMES[FAMILY_COUNT];
 
-/* A row of n elements, n > 0, that will be multiplied by `scale`. */
-void fill_row(char *p, rdk_type type, int64_t n, family f, float scale, rng *r);
+/* A row of n elements, n > 0, that will be multiplied by `scale`. Maxima in +-hot are not cold. */
+void fill_row(char *p, rdk_type type, int64_t n, family f, float scale, float hot, rng *r);
 
 #endif

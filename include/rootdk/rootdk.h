@@ -26,7 +26,7 @@
 
 /* The version of the arithmetic (docs/arithmetic.md). Two libraries with the same number give the
  * same bits for the same call, whatever their ISA, compiler or version. */
-#define RDK_ARITHMETIC_VERSION 3
+#define RDK_ARITHMETIC_VERSION 4
 
 /* RDK_API marks what a shared library exports; define RDK_SHARED when linking one on Windows. */
 #if defined(_WIN32) && defined(RDK_BUILDING)
@@ -137,8 +137,8 @@ enum {
 
 /* Softmax over each of `rows` rows of `cols` elements.
  *
- * Of row r the first `visible[r]` columns take part (all, if `visible` is NULL). A bias that times
- * log2(e) is -2^20 or less (so -inf, -1e9, -FLT_MAX) takes its column out as well: whatever x
+ * Of row r the first `visible[r]` columns take part (all, if `visible` is NULL). A bias of -0x1.62e43p+15
+ * (-45426.09) or less (so -inf, -1e9, the lowest finite value of any type) takes its column out as well: whatever x
  * holds there, NaN included, touches nothing. The weight of a column taken out is +0 (log: -inf).
  * A row with nothing left, or only -inf (or logits below -2.36e38), is all +0 (log: -inf) with lse =
  * -inf. A row with a visible NaN or +inf logit, or a scale that times log2(e) is not a finite float, is

@@ -56,6 +56,7 @@ typedef struct chunk {
     const rdk_query *q;
     int64_t first, end; /* the visible keys of it */
     float x[RDK_CHUNK]; /* their scores */
+    float e[RDK_CHUNK]; /* their weights */
 } chunk;
 
 /* NaN is passed over: every comparison with it is false. */
@@ -74,36 +75,43 @@ static float weight(const chunk *c, int64_t j, const rdk_state *s) {
     return s->cold ? rdk_cold_weight(x, s->M) : rdk_hot_weight(x, AS_IT_IS, (float)s->M);
 }
 
-static void rescale(const rdk_query *q, rdk_state *s, double M) {
-    float r = rdk_rescale(s->M, M);
-    s->M = M;
-    s->l = s->l * r;
-    for (int64_t c = 0; c < q->d_v; c++)
-        s->o[c] = s->o[c] * r;
-}
-
-static void add_block(const chunk *c, int64_t first, int64_t end, rdk_state *s) {
-    const rdk_query *q = c->q;
+static void add_weights(chunk *c, int64_t first, int64_t end, float r, rdk_state *s) {
     float lane[RDK_LANES] = {0};
     for (int64_t j = first; j < end; j++) {
         float e = weight(c, j, s);
-        lane[(q->key_pos0 + j) % RDK_LANES] += e;
-        for (int64_t i = 0; i < q->d_v; i++)
-            s->o[i] = rdk_fma(e, rdk_load(q->v + j * q->v_step, RDK_F32, i), s->o[i]);
+        c->e[j - c->first] = e;
+        lane[(c->q->key_pos0 + j) % RDK_LANES] += e;
     }
-    s->l += rdk_fold(lane);
+    s->l = s->l * r + rdk_fold(lane);
 }
 
-static void add_blocks(const chunk *c, rdk_state *s) {
+/* The values of a block have a sum of their own, which is added to o times r. */
+static void add_values(const chunk *c, int64_t first, int64_t end, float r, rdk_state *s) {
+    const rdk_query *q = c->q;
+    float p[RDK_MAX_HEAD_DIM] = {0};
+    for (int64_t j = first; j < end; j++) {
+        float e = c->e[j - c->first];
+        for (int64_t i = 0; i < q->d_v; i++)
+            p[i] = rdk_fma(e, rdk_load(q->v + j * q->v_step, RDK_F32, i), p[i]);
+    }
+    for (int64_t i = 0; i < q->d_v; i++)
+        s->o[i] = rdk_fma(s->o[i], r, p[i]);
+}
+
+static void add_blocks(chunk *c, rdk_state *s) {
     int64_t end;
     for (int64_t first = c->first; first < c->end; first = end) {
         end = first + RDK_BLOCK - (c->q->key_pos0 + first) % RDK_BLOCK;
         if (end > c->end)
             end = c->end;
-        float T = largest(c, first, end);
-        if (!s->cold && T > s->M + RDK_HEADROOM)
-            rescale(c->q, s, rintf(T) + 0.0); /* never -0 */
-        add_block(c, first, end, s);
+        float T = largest(c, first, end), r = 1;
+        if (!s->cold && T > s->M + RDK_HEADROOM) {
+            double M = rintf(T) + 0.0; /* never -0 */
+            r = rdk_rescale(s->M, M);
+            s->M = M;
+        }
+        add_weights(c, first, end, r, s);
+        add_values(c, first, end, r, s);
     }
 }
 
@@ -124,8 +132,8 @@ void rdk_attention_chunk_scalar(const rdk_query *q, int64_t number, rdk_state *s
     chunk c;
     look(&c, q, number);
     float T = largest(&c, c.first, c.end);
-    s->cold = T > RDK_HOT || (T > -INFINITY && T < -RDK_HOT);
-    s->M = s->cold ? rint((double)T) + 0.0 : -RDK_HOT; /* never -0 */
+    s->cold = T > RDK_ATTENTION_HOT || (T > -INFINITY && T < -RDK_ATTENTION_HOT);
+    s->M = s->cold ? rint((double)T) + 0.0 : -RDK_ATTENTION_HOT; /* never -0 */
     s->l = 0;
     memset(s->o, 0, sizeof s->o);
     add_blocks(&c, s);
@@ -139,11 +147,11 @@ void rdk_attention_chunk_scalar(const rdk_query *q, int64_t number, rdk_state *s
 
 static void fold(const rdk_query *q, rdk_state *s, const rdk_state *of_chunk) {
     double M = of_chunk->M > s->M ? of_chunk->M : s->M;
-    float r = rdk_rescale(of_chunk->M, M);
-    rescale(q, s, M);
-    s->l = s->l + of_chunk->l * r;
+    float r = rdk_rescale(s->M, M), r_chunk = rdk_rescale(of_chunk->M, M);
+    s->M = M;
+    s->l = s->l * r + of_chunk->l * r_chunk;
     for (int64_t c = 0; c < q->d_v; c++)
-        s->o[c] = s->o[c] + of_chunk->o[c] * r;
+        s->o[c] = s->o[c] * r + of_chunk->o[c] * r_chunk;
     s->cold = s->cold || of_chunk->cold;
 }
 
@@ -168,9 +176,9 @@ float rdk_attention_lse(double M, double l) {
 }
 
 static void write_out(const rdk_query *q, const rdk_state *s, char *out) {
-    float inv = (float)(1 / s->l);
+    rdk_inverse inverse = rdk_inverse_of(s->l);
     for (int64_t c = 0; c < q->d_v; c++) {
-        float v = rdk_fma(s->o[c], inv, 0);
+        float v = rdk_times_inverse(s->o[c], inverse);
         if (s->l == 0)
             v = 0;
         if (s->l != s->l)

@@ -15,10 +15,13 @@
  * key, and what is done for each query (its maximum, M, the sums) is done for a vector of them at once. Those of
  * very few queries, which would not fill a vector, lie by query.
  *
- * Values, too, are read where they lie, unless they lie so far apart that a cache holds few of them, or there
- * are many groups: then those of the block are brought together in strips, by the first tiles that read them if these can, if
- * tiles read more than L2 gives in time. Keys and values of the next block are fetched meanwhile. Tiles by hand write results instead
- * of sums where these are the last values, and the only chunk's.
+ * V is read in place, unless its rows are far apart (they share a few sets of the cache) or many groups will read it: then the block's V
+ * is packed into strips, by the first assembly tiles that read it where they can, else by pack_values(). The keys and values of the next block are
+ * fetched meanwhile.
+ *
+ * A tile of values sums from +0 and is joined to the sums of its rows at its end. Where the block is the last that a group sees, and its chunk the only
+ * one, assembly tiles write the results instead. Values that are not finite, and that some rows of a group do not see, are added
+ * row by row.
  *
  * Very few queries wait for keys and values more than for sums: they read both at once, the keys of a block beside the
  * values of the block before. */
@@ -56,6 +59,7 @@ typedef struct walk {
     float *q;      /* group by group, [d_qk][width of the group] */
     float *total;  /* sums of the first chunk, then of all that are closed; row by row */
     float *o;      /* sums of another chunk that is open */
+    float *part;   /* sums of a group over the first keys of a block that is added in parts */
     float *scores; /* of one block and group, [key][width of the group] or [query][key]; weights */
     float *values; /* of one block, [strip][key][columns of the strip] */
     float *M, *T;  /* of the open chunk: reference, largest logit; group by group, all rows twice */
@@ -318,7 +322,8 @@ static void score_rows(const walk *w, const unit *u, const block *b, group *g, i
     t.c_row = g->width;
     t.steps = w->d->d_qk;
     t.chains = w->chains;
-    t.shrink = NULL;
+    t.from = NULL;
+    t.factors = NULL;
     t.fetch = next;
     t.often = false;
     t.across = 1;
@@ -417,14 +422,14 @@ static void hide_unseen(const block *b, const group *g) {
     (by_query(g) ? hide_by_query : hide_by_key)(b, g);
 }
 
-/* Finds the rows that see a score of NaN: their chunk goes to the reference. */
+/* Finds the rows that see a score of NaN. */
 static void note_nan(const walk *w, const block *b, const group *g) {
     for (int i = 0; i < g->count; i++) {
         int lane = b->lo;
         while (lane < g->ends[i] && !isnan(*score_at(g, lane, i)))
             lane++;
         if (lane < g->ends[i])
-            w->rows[g->first + i].chunk_is_odd = true;
+            w->rows[g->first + i].sees_nan = true;
     }
 }
 
@@ -506,7 +511,7 @@ static void move_references(group *g, const float *max, float *M) {
     }
 }
 
-/* A chunk with a T above HOT, or NaN, is computed again when it is closed: here it may become anything. */
+/* What comes of a chunk with a T above HOT, or a NaN, is not used: here it may become anything. */
 static void find_references(const walk *w, const block *b, group *g) {
     _Alignas(RDK_LINE) float max[3 * TILE_GROUP];
     float *M = w->M + 2 * g->first, *T = w->T + 2 * g->first;
@@ -669,25 +674,31 @@ static void add_columns(tile *t, int rows, int columns) {
         t->b_across = vectors * TILE_LANES * 4;
         run_tile(t, rows, vectors);
         t->b += t->across * t->b_across;
-        t->c += t->across * vectors * TILE_LANES;
+        const int64_t done = t->across * vectors * TILE_LANES;
+        t->c += done;
+        if (t->from)
+            t->from += done;
     }
 }
 
-/* Values of some lanes, in strips: bytes from lane to lane, and from strip to strip; what is fetched meanwhile; and, if these are
- * the last, where each row goes, and where a sum of all is noted. */
+/* Values of a block, in strips: bytes from lane to lane, and from strip to strip; what is fetched meanwhile; and, if these
+ * are the last, where each row goes, and where a sum of all is noted. */
 typedef struct strips {
-    const char *values;
+    const char *values; /* of the block's first lane */
     int64_t step, across;
     stream *next;
     const tile_result *results;
     float *sum;
 } strips;
 
-/* What the sums of all rows are multiplied with before lane `lane`. */
-static const float *shrink_at(const block *b, const group *g, int lane) {
-    return lane == b->lo && b->opens_chunk ? NULL
-           : lane > b->lo || !g->shrinks   ? TILE_AS_IT_IS
-                                           : g->shrink;
+/* What the sums of all rows are multiplied with when a block is added; NULL if it is the chunk's first. */
+static const float *factors_of(const block *b, const group *g) {
+    return b->opens_chunk ? NULL : g->shrinks ? g->shrink : TILE_ONES;
+}
+
+/* Those of row `row`. */
+static const float *factors_of_row(const float *factors, const group *g, int row) {
+    return factors == g->shrink ? factors + row : factors;
 }
 
 /* What all tiles of a group have in common. An initialiser would clear them by a slow instruction. */
@@ -700,6 +711,7 @@ RDK_INLINE void begin_values(const walk *w, const group *g, const strips *v, til
     t->c_row = w->width;
     t->times = 1;
     t->chains = 1;
+    t->from = NULL;
     t->notes = v->sum;
     t->fetch = v->next;
     t->often = w->from_memory;
@@ -725,7 +737,7 @@ static bool sees_all(const block *b, const group *g) {
  * lie side by side, in tiles as wide as it takes. False if results are asked for and tiles cannot write them: then no sum has changed. */
 static bool add_values(const walk *w, const block *b, const group *g, const strips *v,
                        int first_band, int64_t c, int64_t c_end) {
-    const float *shrink = shrink_at(b, g, b->lo);
+    const float *factors = factors_of(b, g);
     const int bands = bands_of(g), rows = g->count / bands;
     const bool even = g->count % bands == 0, alike = even && g->ends[0] == g->hi;
     const bool at_once =
@@ -746,7 +758,7 @@ static bool add_values(const walk *w, const block *b, const group *g, const stri
             t.a = (const char *)score_at(g, b->lo, first);
             t.c = sums_of(w, b->chunk, g->first + first) + c;
             t.results = v->results ? v->results + first : NULL;
-            t.shrink = shrink == g->shrink ? shrink + first : shrink;
+            t.factors = factors_of_row(factors, g, first);
             t.b = values;
             if (at_once) {
                 t.across = columns / TILE_STRIP;
@@ -779,11 +791,12 @@ static int64_t whole_vectors(const walk *w) {
     return w->d->d_v / RDK_LANES * RDK_LANES;
 }
 
-static void add_packed_values(const walk *w, const block *b, const group *g, int first_band,
-                              stream *next) {
-    int64_t whole = whole_strips(w->width);
-    strips v = packed_strips(w, 0, b->lo, next), rest = packed_strips(w, whole, b->lo, next);
-    add_values(w, b, g, &v, first_band, 0, whole);
+static void add_packed_values(const walk *w, const block *b, const group *g, const strips *v,
+                              int first_band) {
+    const int64_t whole = whole_strips(w->width);
+    const strips first = packed_strips(w, 0, b->lo, v->next);
+    const strips rest = packed_strips(w, whole, b->lo, v->next);
+    add_values(w, b, g, &first, first_band, 0, whole);
     add_values(w, b, g, &rest, first_band, whole, w->width);
 }
 
@@ -799,48 +812,117 @@ static bool packs_beside(const walk *w) {
     return w->d->d_v % TILE_STRIP == 0;
 }
 
-/* Those of a block that nobody has brought together yet: the first band reads them where they lie, and a tile by hand puts what it
+/* Those that nobody has brought together yet: the first band reads them where they lie, and a tile by hand puts what it
  * has read where the others find it. */
 static void add_and_pack_values(const walk *w, const unit *u, const block *b, const group *g,
-                                stream *next) {
+                                const strips *v) {
     const int rows = g->count / bands_of(g);
-    int first_band = 0;
-    bool packed = false;
-    if (fill_strips(rows) && packs_beside(w) && sees_all(b, g)) {
-        const strips v = strips_in_place(w, u, b, next);
-        tile t;
-        begin_values(w, g, &v, &t);
-        t.kind = TILE_VALUES_COPY;
-        t.steps = b->hi - b->lo;
-        t.a = (const char *)score_at(g, b->lo, 0);
-        t.b = v.values;
-        t.c = sums_of(w, b->chunk, g->first);
-        t.shrink = shrink_at(b, g, b->lo);
-        t.across = w->width / TILE_STRIP;
-        t.b_across = v.across;
-        t.copy = (char *)(w->values + b->lo * TILE_STRIP);
-        t.copy_across = PACKED_STRIP;
-        packed = run_tile(&t, rows, TILE_STRIP / TILE_LANES) == TILE_DONE;
-        first_band = packed ? 1 : 0;
-    }
+    tile t;
+    begin_values(w, g, v, &t);
+    t.kind = TILE_VALUES_COPY;
+    t.steps = b->hi - b->lo;
+    t.a = (const char *)score_at(g, b->lo, 0);
+    t.b = v->values;
+    t.c = sums_of(w, b->chunk, g->first);
+    t.factors = factors_of(b, g);
+    t.across = w->width / TILE_STRIP;
+    t.b_across = v->across;
+    t.copy = (char *)(w->values + b->lo * TILE_STRIP);
+    t.copy_across = PACKED_STRIP;
+    const bool packed = run_tile(&t, rows, TILE_STRIP / TILE_LANES) == TILE_DONE;
     if (!packed)
         pack_values(w, u, b, b->lo, b->hi, 0);
-    add_packed_values(w, b, g, first_band, next);
+    add_packed_values(w, b, g, v, packed ? 1 : 0);
 }
 
 /* From where they lie, but for the last columns. */
 static void add_values_in_place(const walk *w, const unit *u, const block *b, const group *g,
-                                stream *next) {
-    int64_t whole = whole_vectors(w), in_strips = whole_strips(whole);
-    strips v = strips_in_place(w, u, b, next);
-    add_values(w, b, g, &v, 0, 0, in_strips);
-    v.values += in_strips * 4;
-    add_values(w, b, g, &v, 0, in_strips, whole);
+                                const strips *v) {
+    const int64_t whole = whole_vectors(w), in_strips = whole_strips(whole);
+    strips rest = *v;
+    add_values(w, b, g, v, 0, 0, in_strips);
+    rest.values += in_strips * 4;
+    add_values(w, b, g, &rest, 0, in_strips, whole);
     if (whole < w->width) {
         pack_values(w, u, b, b->lo, g->hi, whole);
-        v = packed_strips(w, whole, b->lo, next);
-        add_values(w, b, g, &v, 0, whole, w->width);
+        rest = packed_strips(w, whole, b->lo, v->next);
+        add_values(w, b, g, &rest, 0, whole, w->width);
     }
+}
+
+/* ---- Values that are not finite: only rows that see them may multiply them ------------------------------------ */
+
+/* Whether all of `rows` rows, `step` bytes apart, of n floats each are finite: what is not, times 0, is NaN. */
+static bool are_finite(const char *v, int64_t step, int64_t rows, int64_t n) {
+    const f32x16 zero = f32x16_set1(0);
+    f32x16 sum = zero;
+    for (; rows > 0; rows--, v += step) {
+        int64_t c = 0;
+        for (; c + RDK_LANES <= n; c += RDK_LANES)
+            sum = f32x16_fma(f32x16_load(v + c * 4), zero, sum);
+        if (c < n)
+            sum = f32x16_fma(f32x16_load_first(v + c * 4, (int)(n - c)), zero, sum);
+    }
+    return !f32x16_has_nan(sum);
+}
+
+/* From which lane on, of lanes `lane` ... end - 1, some rows do not see the value. */
+static int first_unseen(const group *g, int lane, int end) {
+    return (int)least(end, g->ends[0] > lane ? g->ends[0] : lane);
+}
+
+/* Whether rows may give the values of lanes `lane` ... end - 1 that they do not see the weight +0. */
+static bool may_be_multiplied(const walk *w, const unit *u, const block *b, const group *g,
+                              int lane, int end) {
+    const int unseen = first_unseen(g, lane, end);
+    return unseen >= end || are_finite(value_at(w, u, b->base + unseen), w->d->v.row_stride * 4,
+                                       end - unseen, w->d->d_v);
+}
+
+/* ---- Values of a part of a block ------------------------------------------------------------------------------- */
+
+/* Lanes of a block, and rows of a group. */
+typedef struct part {
+    int lane, end, first, rows;
+} part;
+
+/* Adds the lanes, with what t knows of all lanes, to the sums of the rows, which wait for the block's other lanes unless these are the
+ * last. The last columns are brought together first. */
+static void add_part(const walk *w, const unit *u, const block *b, const group *g, part p,
+                     tile *t) {
+    const int64_t whole = whole_vectors(w), step = t->b_step, first = p.first * w->width;
+    const int64_t steps = least(g->ends[p.first + p.rows - 1], p.end) - p.lane;
+    const bool is_last = p.end == g->hi;
+    t->steps = steps > 0 ? steps : 0;
+    t->a = (const char *)score_at(g, p.lane, p.first);
+    t->b = value_at(w, u, b->base + p.lane);
+    t->from = p.lane == b->lo ? NULL : w->part + first;
+    t->c = is_last ? sums_of(w, b->chunk, g->first + p.first) : w->part + first;
+    t->factors = is_last ? factors_of_row(factors_of(b, g), g, p.first) : NULL;
+    add_columns(t, p.rows, (int)whole);
+    if (whole == w->width)
+        return;
+    pack_values(w, u, b, p.lane, p.lane + (int)t->steps, whole);
+    const strips v = packed_strips(w, whole, p.lane, t->fetch);
+    t->b = v.values;
+    t->b_row = t->b_step = v.step;
+    add_columns(t, p.rows, (int)(w->width - whole));
+    t->b_row = t->b_step = step;
+}
+
+/* What all rows see for bands of them; the rest row by row, each as far as it sees. */
+static void add_values_by_row(const walk *w, const unit *u, const block *b, const group *g,
+                              const strips *v) {
+    const int unseen = first_unseen(g, b->lo, g->hi), bands = bands_of(g);
+    tile t;
+    begin_values(w, g, v, &t);
+    for (int i = 0; i < bands && unseen > b->lo; i++) {
+        const int first = g->count * i / bands, after = g->count * (i + 1) / bands;
+        add_part(w, u, b, g, (part){b->lo, unseen, first, after - first}, &t);
+    }
+    for (int i = 0; i < g->count; i++)
+        if (g->ends[i] > b->lo)
+            add_part(w, u, b, g, (part){unseen, g->hi, i, 1}, &t);
 }
 
 /* ---- Groups --------------------------------------------------------------------------------------------- */
@@ -852,7 +934,7 @@ static void find_group(const walk *w, const unit *u, int i, int groups, group *g
     int64_t first = parts * i / groups * QUANTUM, end = parts * (i + 1) / groups * QUANTUM;
     g->first = u->first + first;
     g->count = (int)(least(end, u->count) - first);
-    g->by_chain = u->count > FEW && w->d->d_qk > 2 * RDK_CHAIN;
+    g->by_chain = u->count > FEW && w->d->d_qk > RDK_PIECE;
     g->width = round_up(g->count, u->count <= FEW || g->by_chain ? QUANTUM : 8);
     g->scores = w->scores;
     g->lane_step = g->width;
@@ -875,20 +957,13 @@ static void look_at(const walk *w, const block *b, group *g) {
 
 static void open_chunk(const walk *w, const group *g) {
     for (int i = 0; i < 2 * g->width; i++) {
-        w->M[2 * g->first + i] = -RDK_HOT;
+        w->M[2 * g->first + i] = -RDK_ATTENTION_HOT;
         w->T[2 * g->first + i] = -INFINITY;
     }
     for (int i = 0; i < g->width; i++)
         w->l[g->first + i] = 0;
     for (int i = 0; i < g->count; i++)
-        w->rows[g->first + i].chunk_is_odd = false;
-}
-
-static bool has_nan(const float *o, int64_t width) {
-    f32x16 sum = f32x16_set1(0);
-    for (int64_t c = 0; c < width; c += RDK_LANES)
-        sum = f32x16_add(sum, f32x16_load(o + c));
-    return f32x16_has_nan(sum);
+        w->rows[g->first + i].sees_nan = false;
 }
 
 /* The state of a row's sums over one chunk, but for o. */
@@ -896,7 +971,7 @@ typedef struct closed {
     double M, l;
 } closed;
 
-/* What the float path of the tiles cannot do, by the reference. */
+/* A cold chunk, by the reference. */
 static closed redo_chunk(const walk *w, rdk_row *r, float *o, int64_t chunk) {
     rdk_query q = rdk_attention_query(w->d, r->batch, r->head, r->query);
     rdk_state s;
@@ -913,13 +988,15 @@ RDK_INLINE void fold_sums(float *total, const float *o, int64_t width, float r, 
                                            f32x16_mul(f32x16_load(o + c), b)));
 }
 
-/* Row `row`, whose M and T stand at `at`. It is padded if it gave weight +0 to keys that it does not see. */
-static void close_chunk(const walk *w, int64_t row, int64_t at, int64_t chunk, bool padded) {
+/* Row `row`, whose M and T stand at `at`. */
+static void close_chunk(const walk *w, int64_t row, int64_t at, int64_t chunk) {
     rdk_row *r = &w->rows[row];
     float *o = sums_of(w, chunk, row), T = w->T[at];
-    bool cold = T > RDK_HOT || (T > -INFINITY && T < -RDK_HOT);
+    bool cold = T > RDK_ATTENTION_HOT || (T > -INFINITY && T < -RDK_ATTENTION_HOT);
     closed c = {w->l[row] == 0 ? -INFINITY : w->M[at], w->l[row]};
-    if (cold || r->chunk_is_odd || (padded && has_nan(o, w->width)))
+    if (r->sees_nan || T == INFINITY)
+        c = (closed){0, NAN};
+    else if (cold)
         c = redo_chunk(w, r, o, chunk);
     if (is_first_chunk(w, chunk)) {
         r->M = c.M;
@@ -935,28 +1012,33 @@ static void close_chunk(const walk *w, int64_t row, int64_t at, int64_t chunk, b
 
 /* ---- What is written -------------------------------------------------------------------------------------- */
 
-/* n products of `from` and `by`; returns the sum of `sum` and them, which is NaN if one is. */
-RDK_INLINE f32x16 write_as_they_are(char *to, const float *from, int64_t n, float by, f32x16 sum) {
-    f32x16 inv = f32x16_set1(by), zero = f32x16_set1(0);
+RDK_INLINE f32x16 times_inverse(f32x16 o, rdk_inverse by) {
+    f32x16 rest = f32x16_fma(o, f32x16_set1(by.lo), f32x16_set1(0));
+    return f32x16_fma(o, f32x16_set1(by.inv), rest);
+}
+
+/* n elements of `from` times an inverse; returns the sum of `sum` and them, which is NaN if one is, as where `from` is infinite. */
+RDK_INLINE f32x16 write_as_they_are(char *to, const float *from, int64_t n, rdk_inverse by,
+                                    f32x16 sum) {
     int64_t i = 0;
     for (; i + RDK_LANES <= n; i += RDK_LANES) {
-        f32x16 y = f32x16_fma(f32x16_load(from + i), inv, zero);
+        f32x16 y = times_inverse(f32x16_load(from + i), by);
         f32x16_store(to + i * 4, y);
         sum = f32x16_add(sum, y);
     }
     if (i < n) {
-        f32x16 y = f32x16_fma(f32x16_load_first(from + i, (int)(n - i)), inv, zero);
+        f32x16 y = times_inverse(f32x16_load_first(from + i, (int)(n - i)), by);
         f32x16_store_first_as(to + i * 4, RDK_F32, y, (int)(n - i));
         sum = f32x16_add(sum, y);
     }
     return sum;
 }
 
-/* The same, with every NaN made the one NaN. */
-RDK_INLINE void write_products(char *to, const float *from, int64_t n, float by) {
+/* The same, with every NaN made the one NaN, and what is infinite as the reference has it. */
+RDK_INLINE void write_times_inverse(char *to, const float *from, int64_t n, rdk_inverse by) {
     if (f32x16_has_nan(write_as_they_are(to, from, n, by, f32x16_set1(0))))
         for (int64_t i = 0; i < n; i++)
-            rdk_store(to, RDK_F32, i, rdk_load(to, RDK_F32, i));
+            rdk_store(to, RDK_F32, i, rdk_times_inverse(from[i], by));
 }
 
 static void write_lse(const walk *w, const rdk_row *r) {
@@ -972,7 +1054,7 @@ static void write_row(const walk *w, int64_t row) {
     const float *o = w->total + row * w->width;
     char *out = rdk_view_row(&d->out, r->batch, r->head, r->query);
     if (r->l > 0)
-        write_products(out, o, d->d_v, (float)(1 / r->l));
+        write_times_inverse(out, o, d->d_v, rdk_inverse_of(r->l));
     else
         f32x16_fill(out, RDK_F32, 0, d->d_v, r->l == 0 ? 0 : NAN);
     write_lse(w, r);
@@ -984,13 +1066,13 @@ static bool sees_no_more(const walk *w, const block *b, const group *g) {
     return w->rows[g->first + g->count - 1].visible <= b->base + b->hi;
 }
 
-/* Whether the open chunk is all that every row of a group sees, and none of it is for the reference. */
+/* Whether the open chunk is all that every row of a group sees, and none of it is cold or NaN. */
 static bool is_plain(const walk *w, const block *b, const group *g) {
     const float *T = w->T + 2 * g->first;
     bool plain = is_first_chunk(w, b->chunk) && w->rows[g->first].visible > 0; /* the least */
     for (int i = 0; i < g->count; i++) {
-        plain &= !w->rows[g->first + i].chunk_is_odd & (w->l[g->first + i] > 0);
-        plain &= (T[i] <= RDK_HOT) & (T[i] >= -RDK_HOT);
+        plain &= !w->rows[g->first + i].sees_nan & (w->l[g->first + i] > 0);
+        plain &= (T[i] <= RDK_ATTENTION_HOT) & (T[i] >= -RDK_ATTENTION_HOT);
     }
     return plain;
 }
@@ -1005,7 +1087,7 @@ static bool write_plainly(const walk *w, const group *g) {
         r->M = w->M[2 * g->first + i];
         r->l = w->l[g->first + i];
         sum = write_as_they_are(rdk_view_row(&d->out, r->batch, r->head, r->query), o, d->d_v,
-                                (float)(1 / r->l), sum);
+                                rdk_inverse_of(r->l), sum);
         write_lse(w, r);
     }
     return !f32x16_has_nan(sum);
@@ -1022,7 +1104,7 @@ static bool write_with_values(const walk *w, const block *b, const group *g, str
     for (int i = 0; i < g->count; i++) {
         const rdk_row *r = &w->rows[g->first + i];
         results[i].row = rdk_view_row(&d->out, r->batch, r->head, r->query);
-        results[i].factor = (float)(1 / w->l[g->first + i]);
+        results[i].inverse = rdk_inverse_of(w->l[g->first + i]);
     }
     v.results = results;
     v.sum = sum;
@@ -1040,7 +1122,6 @@ static bool write_with_values(const walk *w, const block *b, const group *g, str
 /* After a block: closes the chunk that ends with it, and writes the rows that see nothing more. */
 static void leave(const walk *w, const block *b, const group *g) {
     int64_t chunk_first = b->chunk * RDK_CHUNK - w->d->key_pos0; /* or before the first key */
-    int64_t most = w->rows[g->first + g->count - 1].visible;
     bool is_last = sees_no_more(w, b, g);
     if (!is_last && !b->closes_chunk)
         return;
@@ -1049,8 +1130,7 @@ static void leave(const walk *w, const block *b, const group *g) {
     for (int i = 0; i < g->count; i++) {
         int64_t visible = w->rows[g->first + i].visible;
         if (visible > 0 && visible > chunk_first)
-            close_chunk(w, g->first + i, 2 * g->first + i, b->chunk,
-                        visible < least(most, chunk_first + RDK_CHUNK));
+            close_chunk(w, g->first + i, 2 * g->first + i, b->chunk);
         if (is_last)
             write_row(w, g->first + i);
     }
@@ -1150,6 +1230,38 @@ static bool is_worth_packing(const walk *w, const block *b, const group *g, int 
     return sees_all(b, g) && groups > (packs_beside(w) ? TILE_PACKS : WORTH_PACKING);
 }
 
+/* Where the values of a block are read. */
+typedef enum packing {
+    IN_PLACE, /* where they lie */
+    PACK,     /* the same, and the first band brings them together */
+    PACKED,   /* where they were brought together */
+} packing;
+
+/* Packs the block at once if the first band cannot do it. */
+static packing packing_of(const walk *w, const unit *u, const block *b, const group *g) {
+    if (fill_strips(g->count / bands_of(g)) && packs_beside(w) && sees_all(b, g))
+        return PACK;
+    pack_values(w, u, b, b->lo, b->hi, 0);
+    return PACKED;
+}
+
+/* Adds the values of a block. True if results were written with them. */
+static bool add_block(const walk *w, const unit *u, const block *b, const group *g, packing p,
+                      stream *next) {
+    const strips v = strips_in_place(w, u, b, next);
+    if (p == PACK)
+        add_and_pack_values(w, u, b, g, &v);
+    else if (write_with_values(w, b, g, p == IN_PLACE ? v : packed_strips(w, 0, b->lo, next)))
+        return true;
+    else if (!may_be_multiplied(w, u, b, g, b->lo, g->hi))
+        add_values_by_row(w, u, b, g, &v);
+    else if (p == PACKED)
+        add_packed_values(w, b, g, &v, 0);
+    else
+        add_values_in_place(w, u, b, g, &v);
+    return false;
+}
+
 /* One block for all groups. The last one fetches `next`, what is read after the block: were it fetched sooner, the other
  * groups' queries and sums would drive it out of the caches again. */
 static void attend(const walk *w, const unit *u, block b, place next) {
@@ -1165,20 +1277,11 @@ static void attend(const walk *w, const unit *u, block b, place next) {
         ahead now = i + 1 < groups ? rows_ahead(w, u, &b, &g) : ahead_of(w, next);
         score_group(w, u, &b, &g, &now.by_scores);
         weigh_scores(w, &b, &g);
-        stream *by_values = now.together ? &now.by_scores : &now.by_values;
         const bool packs = !packed && is_worth_packing(w, &b, &g, groups - i);
-        if (!packs && write_with_values(w, &b, &g,
-                                        packed ? packed_strips(w, 0, b.lo, by_values)
-                                               : strips_in_place(w, u, &b, by_values)))
-            continue;
-        if (packs)
-            add_and_pack_values(w, u, &b, &g, by_values);
-        else if (packed)
-            add_packed_values(w, &b, &g, 0, by_values);
-        else
-            add_values_in_place(w, u, &b, &g, by_values);
+        const packing p = packs ? packing_of(w, u, &b, &g) : packed ? PACKED : IN_PLACE;
         packed |= packs;
-        leave(w, &b, &g);
+        if (!add_block(w, u, &b, &g, p, now.together ? &now.by_scores : &now.by_values))
+            leave(w, &b, &g);
     }
 }
 
@@ -1200,8 +1303,8 @@ static void write_weights_of_row(const walk *w, const block *b, const group *g, 
         return;
     for (int lane = b->lo; lane < hi; lane++)
         row[lane] = *score_at(g, lane, i);
-    write_products(weights_of(w, r) + (b->base + b->lo) * 4, row + b->lo, hi - b->lo,
-                   (float)(1 / r->l));
+    write_times_inverse(weights_of(w, r) + (b->base + b->lo) * 4, row + b->lo, hi - b->lo,
+                        (rdk_inverse){(float)(1 / r->l), 0});
 }
 
 static void write_weights_of_block(const walk *w, const unit *u, block b) {
@@ -1366,24 +1469,12 @@ static void score_few(const walk *w, const work *k, int lane, int end, int keys,
     }
 }
 
-/* Adds lanes `lane` ... end - 1, with what t knows of all lanes. The last columns are brought together first. */
+/* Adds lanes `lane` ... end - 1, with what t knows of all lanes. */
 static void add_few_values(const walk *w, const work *k, int lane, int end, tile *t) {
     const group *g = &k->g;
-    int64_t whole = whole_vectors(w), step = t->b_step;
-    t->a = (const char *)score_at(g, lane, 0);
-    t->b = value_at(w, k->u, k->b.base + lane);
-    t->c = sums_of(w, k->b.chunk, g->first);
-    t->steps = end - lane;
-    t->shrink = shrink_at(&k->b, g, lane);
-    add_columns(t, g->count, (int)whole);
-    if (whole < w->width) {
-        pack_values(w, k->u, &k->b, lane, end, whole);
-        strips v = packed_strips(w, whole, lane, t->fetch);
-        t->b = v.values;
-        t->b_row = t->b_step = v.step;
-        add_columns(t, g->count, (int)(w->width - whole));
-        t->b_row = t->b_step = step;
-    }
+    const int rows = may_be_multiplied(w, k->u, &k->b, g, lane, end) ? g->count : 1;
+    for (int i = 0; i < g->count; i += rows)
+        add_part(w, k->u, &k->b, g, (part){lane, end, i, rows}, t);
 }
 
 /* The scores of `now` and the values of `before`, some at once; either may be NULL. */
@@ -1614,6 +1705,7 @@ static walk begin(const rdk_attention_desc *d) {
     w.q = (float *)(void *)take(&free, (size_t)s.q * 4);
     w.o = (float *)(void *)take(&free, (size_t)s.o * 4);
     w.total = (float *)(void *)take(&free, (size_t)s.total * 4);
+    w.part = (float *)(void *)take(&free, (size_t)s.part * 4);
     w.scores = (float *)(void *)take(&free, (size_t)s.scores * 4);
     w.values = (float *)(void *)take(&free, (size_t)s.values * 4);
     w.M = (float *)(void *)take(&free, (size_t)s.M * 4);

@@ -18,7 +18,7 @@
         "xmm11", "xmm12", "xmm13", "xmm14", "xmm15"
 #define AGAIN_4(place) ASK("-12288", place) INTO_L1("-18432", place)
 #define NOTED_SUM "4*24"
-#define ALL_RESULTS 14
+#define SPARE 14
 #define A_BEGIN
 #define A_ON(by) DO("add " by ", %[a]")
 

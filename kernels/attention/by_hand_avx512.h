@@ -22,7 +22,7 @@
         "xmm31"
 #define AGAIN_4 AGAIN_1
 #define NOTED_SUM "4*48"
-#define ALL_RESULTS 30
+#define SPARE 30
 #define A_BEGIN DO("lea (%[a],%[a_far],8), %[a8]")
 #define A_ON(by) DO("add " by ", %[a]") DO("add " by ", %[a8]")
 

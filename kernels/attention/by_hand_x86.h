@@ -7,7 +7,7 @@
  *     ALL_REGISTERS       the list of what is overwritten
  *     A_BEGIN, A_ON(by)   what else a chain begins with; moves a on
  *     NOTED_SUM           bytes from t->notes to where the sum of all scores is noted: TILE_GROUP floats
- *     ALL_RESULTS         the number of a vector that tiles of values leave alone
+ *     SPARE               the number of a vector that tiles of values leave alone
  *
  * What is gained most is at the ends of a tile: sums that are all ready at once wait together to be stored, and fill the
  * queue in which the FMAs of the next tile should be. So the last four steps are done for the front half of the sums, which
@@ -32,7 +32,8 @@
 #define FMA(x, y, s) DO("vfmadd231ps " V(x) ", " V(y) ", " V(s))
 #define FMA_WITH(at, y, s) DO("vfmadd231ps " at ", " V(y) ", " V(s))
 #define ADD(at, s) DO("vaddps " at ", " V(s) ", " V(s))
-#define MUL(at, x, s) DO("vmulps " at ", " V(x) ", " V(s))
+#define TIMES_PLUS(x, y, s) DO("vfmadd213ps " V(y) ", " V(x) ", " V(s))
+#define MOVE(from, to) DO("vmovaps " V(from) ", " V(to))
 
 /* ---- Where things lie ------------------------------------------------------------------------------------- */
 
@@ -257,10 +258,13 @@
 #define EACH_SUM(shape, vectors, ROW, E) \
     FRONT_##shape(EACH_IN_ROW_##vectors, ROW, E) THREE_ROWS_ON BACK_##shape(EACH_IN_ROW_##vectors, ROW, E) THREE_ROWS_BACK
 
-/* What lies at c, as it is; or times the factors of its rows, which n points at. */
 #define LOAD_ROW(sum, r, i) LOAD(#i "*" BYTES C_ROW_##r, sum)
-#define FACTOR(r) SPLAT(#r "*4(%[n])", X)
-#define TIMES_FACTOR(sum, r, i) MUL(#i "*" BYTES C_ROW_##r, X, sum)
+
+/* Joins sums with what lies at c, as it is, or times the factors of its rows, which n points at. */
+#define PLUS_ROW(sum, r, i) ADD(#i "*" BYTES C_ROW_##r, sum)
+#define PLUS_ROW_TIMES_BY(x, sum, r, i) SPLAT(#r "*4(%[n])", x) FMA_WITH(#i "*" BYTES C_ROW_##r, x, sum)
+#define ADD_ROW(sum, r, i) PLUS_ROW(sum, r, i) PUT_ROW(sum, r, i)
+#define ADD_ROW_TIMES(sum, r, i) PLUS_ROW_TIMES_BY(SPARE, sum, r, i) PUT_ROW(sum, r, i)
 
 /* `held` is how a step of b is held: as vectors, or, where it is put elsewhere, too, as vectors_COPIED. COPY_ON moves on where. */
 #define HOLD_2_COPIED(s) HOLD_2(s) STORE(#s "*2*" BYTES "(%[copy])", B0) STORE(#s "*2*" BYTES "+" BYTES "(%[copy])", B1)
@@ -268,39 +272,45 @@
 #define COPY_ON(steps) DO("add $" #steps "*2*" BYTES ", %[copy]")
 
 #define VALUE_OUTPUTS \
-    [a] "+r"(a), [b] "+r"(b), [c] "+r"(c), [ahead] "+r"(ahead), [n] "=&r"(n), [times] "+m"(times), [shrink] "+m"(shrink)
+    [a] "+r"(a), [b] "+r"(b), [c] "+r"(c), [ahead] "+r"(ahead), [n] "=&r"(n), [times] "+m"(times), [factors] "+m"(factors)
 #define VALUE_INPUTS \
     [a_far] "r"(far), [a_far3] "r"(3 * far), [b_step] "r"(b_step), [b_step3] "r"(3 * b_step), [c_row] "r"(c_row), \
         [c_row3] "m"(c_row3), [twin] "r"(t->fetch->twin), [lines] "r"(&next), [ones] "m"(ones), [fours] "m"(fours), \
         [a_on] "m"(a_on), [b_on] "m"(b_on)
-#define VALUE_TILES(shape, rows, vectors, held, BEGIN, COPY_BY_1, COPY_BY_4, ...) \
-    __asm__ volatile(TILES(BEGIN \
+#define VALUE_TILES(shape, rows, vectors, held, END, COPY_BY_1, COPY_BY_4, ...) \
+    __asm__ volatile(TILES(ZEROS \
         STEPS(shape, held, ACROSS, ones, fours, DO("add %[a_far], %[a]") COPY_BY_1, DO("lea (%[a],%[a_far],4), %[a]") COPY_BY_4, BY_POINTER) \
-        LAST_FOUR_FRONT(shape, held, ACROSS, PUT_ROW, ) THREE_ROWS_ON LAST_FOUR_BACK(shape, vectors, ACROSS, PUT_ROW, ) \
-        DO("add %[a_on], %[a]") DO("add %[b_on], %[b]") DO("add %[c_on], %[c]") DO("addq $4*" #rows ", %[shrink]")) \
+        DO("mov %[factors], %[n]") \
+        LAST_FOUR_FRONT(shape, held, ACROSS, END, ) THREE_ROWS_ON LAST_FOUR_BACK(shape, vectors, ACROSS, END, ) \
+        DO("add %[a_on], %[a]") DO("add %[b_on], %[b]") DO("add %[c_on], %[c]") DO("addq $4*" #rows ", %[factors]")) \
         : VALUE_OUTPUTS __VA_ARGS__ : VALUE_INPUTS, [c_on] "m"(c_on) : CLOBBERS)
-#define VALUE_TILES_IN_PLACE(shape, rows, vectors, BEGIN) VALUE_TILES(shape, rows, vectors, vectors, BEGIN, , , )
+#define VALUE_TILES_IN_PLACE(shape, rows, vectors, END) VALUE_TILES(shape, rows, vectors, vectors, END, , , )
 
 /* Of one band, which puts what it reads at `copy`. */
-#define VALUE_TILES_COPIED(shape, rows, vectors, BEGIN) \
-    VALUE_TILES(shape, rows, vectors, vectors##_COPIED, BEGIN, COPY_ON(1), COPY_ON(4), , [copy] "+r"(copy))
+#define VALUE_TILES_COPIED(shape, rows, vectors, END) \
+    VALUE_TILES(shape, rows, vectors, vectors##_COPIED, END, COPY_ON(1), COPY_ON(4), , [copy] "+r"(copy))
 
-#define SUMS_GO_ON(shape, vectors) EACH_SUM(shape, vectors, NO_ROW, LOAD_ROW)
-#define SUMS_SHRUNK(shape, vectors) DO("mov %[shrink], %[n]") EACH_SUM(shape, vectors, FACTOR, TIMES_FACTOR)
-
-/* Sums that are complete: fma(sum, factor, +0) goes to the row of the result, and is added to what is looked through for NaN. */
+/* Sums that are complete, once they are joined: fma(sum, inv, fma(sum, lo, +0)) goes to the row of the result, and is added to
+ * what is looked through for NaN, at SPARE. */
 #define CLEAR(s) ZERO(s)
-#define RESULT(s, i) DO("vfmadd213ps " V(B0) ", " V(X) ", " V(s)) STORE(#i "*" BYTES "(%[n])", s) PLUS_SUM(s, ALL_RESULTS)
-#define RESULT_ROW_2(r, s0, s1, none) \
-    DO("mov 16*" #r "(%[results]), %[n]") DO("add %[column], %[n]") SPLAT("8+16*" #r "(%[results])", X) RESULT(s0, 0) RESULT(s1, 1)
-#define RESULT_ROW_4(r, s0, s1, s2, s3, none) RESULT_ROW_2(r, s0, s1, none) RESULT(s2, 2) RESULT(s3, 3)
-#define RESULT_TILES(shape, rows, vectors, BEGIN) \
-    __asm__ volatile(DO("mov %[notes], %[n]") LOAD("(%[n])", ALL_RESULTS) TILES(BEGIN \
+#define JOIN_NOTHING(sum, r, i)
+#define PLUS_ROW_TIMES(sum, r, i) PLUS_ROW_TIMES_BY(X, sum, r, i)
+#define RESULT(s, r, i) \
+    SPLAT("12+16*" #r "(%[results])", X) MOVE(s, B1) TIMES_PLUS(X, B0, B1) \
+    SPLAT("8+16*" #r "(%[results])", X) TIMES_PLUS(X, B1, s) STORE(#i "*" BYTES "(%[n])", s) PLUS_SUM(s, SPARE)
+#define TO_RESULT(r) DO("mov 16*" #r "(%[results]), %[n]") DO("add %[column], %[n]")
+#define RESULT_ROW_2(r, s0, s1, JOIN_IT) \
+    DO("mov %[factors], %[n]") JOIN_IT(s0, r, 0) JOIN_IT(s1, r, 1) TO_RESULT(r) RESULT(s0, r, 0) RESULT(s1, r, 1)
+#define RESULT_ROW_4(r, s0, s1, s2, s3, JOIN_IT) \
+    DO("mov %[factors], %[n]") JOIN_IT(s0, r, 0) JOIN_IT(s1, r, 1) JOIN_IT(s2, r, 2) JOIN_IT(s3, r, 3) \
+    TO_RESULT(r) RESULT(s0, r, 0) RESULT(s1, r, 1) RESULT(s2, r, 2) RESULT(s3, r, 3)
+#define RESULT_TILES(shape, rows, vectors, JOIN_IT) \
+    __asm__ volatile(DO("mov %[notes], %[n]") LOAD("(%[n])", SPARE) TILES(ZEROS \
         STEPS(shape, vectors, ACROSS, ones, fours, DO("add %[a_far], %[a]"), DO("lea (%[a],%[a_far],4), %[a]"), BY_POINTER) \
-        LAST_FOUR_FRONT(shape, vectors, ACROSS, NOTHING, ) CLEAR(B0) FRONT_##shape(RESULT_ROW_##vectors, ) \
-        LAST_FOUR_BACK(shape, vectors, ACROSS, NOTHING, ) CLEAR(B0) BACK_##shape(RESULT_ROW_##vectors, ) \
-        DO("add %[a_on], %[a]") DO("add %[b_on], %[b]") DO("add %[c_on], %[c]") DO("addq $4*" #rows ", %[shrink]") \
-        DO("add $16*" #rows ", %[results]")) DO("mov %[notes], %[n]") STORE("(%[n])", ALL_RESULTS) \
+        LAST_FOUR_FRONT(shape, vectors, ACROSS, NOTHING, ) CLEAR(B0) FRONT_##shape(RESULT_ROW_##vectors, JOIN_IT) THREE_ROWS_ON \
+        LAST_FOUR_BACK(shape, vectors, ACROSS, NOTHING, ) CLEAR(B0) BACK_##shape(RESULT_ROW_##vectors, JOIN_IT) \
+        DO("add %[a_on], %[a]") DO("add %[b_on], %[b]") DO("add %[c_on], %[c]") DO("addq $4*" #rows ", %[factors]") \
+        DO("add $16*" #rows ", %[results]")) DO("mov %[notes], %[n]") STORE("(%[n])", SPARE) \
         : VALUE_OUTPUTS, [results] "+r"(results) : VALUE_INPUTS, [c_on] "m"(c_on), [column] "m"(column), [notes] "m"(t->notes) : CLOBBERS)
 
 /* All columns; then what is done with tiles below each other. */
@@ -313,7 +323,7 @@
         lines_ahead next = lines_of(t->fetch); \
         for (int64_t i = 0; i < t->across; i++) { \
             const char *a = t->a, *b = t->b + i * t->b_across; \
-            const float *shrink = t->shrink; \
+            const float *factors = t->factors; \
             float *c = t->c + i * vectors * TILE_LANES; \
             int64_t n, times = t->times; \
             __VA_ARGS__ \
@@ -321,33 +331,30 @@
         stream_follow(t->fetch, ahead, &next); \
     }
 
-/* Tiles that begin as the sums are to: at +0, as they are, or shrunk. */
-#define BEGUN(TILES_OF, shape, rows, vectors) \
-    if (!shrink) \
-        TILES_OF(shape, rows, vectors, ZEROS); \
-    else if (shrink == TILE_AS_IT_IS) \
-        TILES_OF(shape, rows, vectors, SUMS_GO_ON(shape, vectors)); \
+/* Tiles that end as their sums are to be joined with what lies at c: not at all, as it is, or times a factor. */
+#define ENDED(TILES_OF, shape, rows, vectors, ALONE, AS_IT_IS, TIMES_A_FACTOR) \
+    if (!factors) \
+        TILES_OF(shape, rows, vectors, ALONE); \
+    else if (factors == TILE_ONES) \
+        TILES_OF(shape, rows, vectors, AS_IT_IS); \
     else \
-        TILES_OF(shape, rows, vectors, SUMS_SHRUNK(shape, vectors));
+        TILES_OF(shape, rows, vectors, TIMES_A_FACTOR);
 
 #define VALUES(shape, rows, vectors) \
     VALUE_COLUMNS(tile_values_##shape, rows, vectors, \
         const int64_t c_on = (rows - 3) * c_row; \
-        BEGUN(VALUE_TILES_IN_PLACE, shape, rows, vectors))
+        ENDED(VALUE_TILES_IN_PLACE, shape, rows, vectors, PUT_ROW, ADD_ROW, ADD_ROW_TIMES))
 #define VALUES_COPIED(shape, rows, vectors) \
     VALUE_COLUMNS(tile_values_copied_##shape, rows, vectors, \
         const int64_t c_on = (rows - 3) * c_row; \
         char *copy = t->copy + i * t->copy_across; \
-        if (!shrink) \
-            VALUE_TILES_COPIED(shape, rows, vectors, ZEROS); \
-        else \
-            VALUE_TILES_COPIED(shape, rows, vectors, SUMS_SHRUNK(shape, vectors));)
-_Static_assert(offsetof(tile_result, factor) == 8 && sizeof(tile_result) == 16, "RESULT_ROW_2");
+        ENDED(VALUE_TILES_COPIED, shape, rows, vectors, PUT_ROW, ADD_ROW, ADD_ROW_TIMES))
+_Static_assert(offsetof(tile_result, inverse.inv) == 8 && offsetof(tile_result, inverse.lo) == 12 && sizeof(tile_result) == 16, "RESULT");
 #define RESULTS(shape, rows, vectors) \
     VALUE_COLUMNS(tile_results_##shape, rows, vectors, \
-        const int64_t c_on = rows * c_row, column = i * vectors * TILE_LANES * 4; \
+        const int64_t c_on = (rows - 3) * c_row, column = i * vectors * TILE_LANES * 4; \
         const tile_result *results = t->results; \
-        BEGUN(RESULT_TILES, shape, rows, vectors))
+        ENDED(RESULT_TILES, shape, rows, vectors, JOIN_NOTHING, PLUS_ROW, PLUS_ROW_TIMES))
 /* clang-format on */
 
 /* ---- Which there are: of a number of rows and vectors; NULL where there is none ------------------------------- */
@@ -370,8 +377,7 @@ RDK_INLINE bool fetches_in_a_row(const stream *s) {
 
 /* The last four steps of a chain are done apart, so the last piece needs four for each chain. */
 RDK_INLINE bool has_last_four(const tile *t) {
-    const int64_t piece = 2 * RDK_CHAIN;
-    return t->steps - (t->steps - 1) / piece * piece >= 4 * t->chains;
+    return t->steps - (t->steps - 1) / RDK_PIECE * RDK_PIECE >= 4 * t->chains;
 }
 
 /* Lines are fetched where their addresses ascend. */
@@ -380,10 +386,10 @@ RDK_INLINE bool fetches_upwards(const stream *s) {
 }
 
 RDK_INLINE tile_function *scores_by_hand(const tiles_by_hand *are, const tile *t) {
-    return t->chains == 1              ? are->scores_of_1
-           : t->by_chain               ? are->scores_by_chain
-           : t->steps <= 2 * RDK_CHAIN ? are->scores_of_2
-                                       : NULL;
+    return t->chains == 1          ? are->scores_of_1
+           : t->by_chain           ? are->scores_by_chain
+           : t->steps <= RDK_PIECE ? are->scores_of_2
+                                   : NULL;
 }
 
 /* The function for a tile, or NULL. */
@@ -400,7 +406,7 @@ RDK_INLINE tile_function *simple_tile(const tiles_by_hand *are, const tile *t) {
     case TILE_RESULTS:
         return are->results;
     default:
-        return are->values;
+        return t->from ? NULL : are->values;
     }
 }
 #endif

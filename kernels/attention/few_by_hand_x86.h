@@ -48,35 +48,34 @@
 #define STEP_3x4(s) SPLAT(BY_QUERY(0, s), 13) SPLAT(BY_QUERY(1, s), 14) SPLAT(BY_QUERY(2, s), 15) \
     COLUMN_OF_3(s, 0, 0, 4, 8) COLUMN_OF_3(s, 1, 1, 5, 9) COLUMN_OF_3(s, 2, 2, 6, 10) COLUMN_OF_3(s, 3, 3, 7, 11)
 
-/* Sums begin at +0, as what lies at c, or as that times the factors of its rows; and are put there. */
+/* Sums begin at +0, or go on from `part` bytes after c. At last they are put at c, or joined with what lies there. */
 #define ROW_4(DO_IT, r, s0, s1, s2, s3) DO_IT(s0, r, 0) DO_IT(s1, r, 1) DO_IT(s2, r, 2) DO_IT(s3, r, 3)
 #define EACH_1x8(DO_IT) ROW_4(DO_IT, 0, 0, 1, 2, 3) DO_IT(4, 0, 4) DO_IT(5, 0, 5) DO_IT(6, 0, 6) DO_IT(7, 0, 7)
 #define EACH_2x4(DO_IT) ROW_4(DO_IT, 0, 0, 1, 2, 3) ROW_4(DO_IT, 1, 4, 5, 6, 7)
 #define EACH_3x4(DO_IT) EACH_2x4(DO_IT) ROW_4(DO_IT, 2, 8, 9, 10, 11)
-#define SHRINK_ROW(sum, r, i) FACTOR(r) TIMES_FACTOR(sum, r, i)
-#define FROM_NOTHING(shape) ZEROS
-#define GOING_ON(shape) EACH_##shape(LOAD_ROW)
-#define SHRUNK(shape) DO("mov %[shrink], %[n]") EACH_##shape(SHRINK_ROW)
+#define BEGIN_OR_GO_ON(shape) \
+    DO("cmpq $0, %[goes_on]") DO("jne 8f") ZEROS DO("jmp 9f") "8:\n\t" \
+    DO("add %[part], %[c]") EACH_##shape(LOAD_ROW) DO("sub %[part], %[c]") "9:\n\t"
 
 #define STEPS_BESIDE(shape, F) \
     BESIDE_EVEN_##shape(F) STEP_##shape(0) BESIDE_ODD_##shape(F) STEP_##shape(1) \
     BESIDE_EVEN_##shape(F) STEP_##shape(2) BESIDE_ODD_##shape(F) STEP_##shape(3)
 #define ON_BY_4 DO("add $16, %[a]") DO("lea (%[b],%[b_step],4), %[b]")
-#define FEW_VALUES(shape, vectors, BEGIN) \
-    __asm__ volatile("6:\n\t" BEGIN(shape) \
+#define FEW_VALUES(shape, vectors, END) \
+    __asm__ volatile("6:\n\t" BEGIN_OR_GO_ON(shape) \
         DO("mov %[ones], %[n]") DO("test %[n], %[n]") DO("jz 2f") \
         LOOP("1", STEP_##shape(0) DO("add $4, %[a]") DO("add %[b_step], %[b]")) "2:\n\t" \
         DO("mov %[fours], %[n]") DO("test %[n], %[n]") DO("jz 5f") TO_LOOP \
         LOOP("3", STEP_##shape(0) STEP_##shape(1) STEP_##shape(2) STEP_##shape(3) ON_BY_4) DO("jmp 5f") \
         LOOP("4", STEPS_BESIDE(shape, ONCE) ON_BY_4) DO("jmp 5f") \
         LOOP("7", STEPS_BESIDE(shape, OFTEN) ON_BY_4) "5:\n\t" \
-        EACH_##shape(PUT_ROW) \
+        DO("mov %[factors], %[n]") EACH_##shape(END) \
         DO("sub %[a_all], %[a]") DO("sub %[b_all], %[b]") DO("add $" BYTES "*" #vectors ", %[b]") \
         DO("add $" BYTES "*" #vectors ", %[c]") DO("decq %[across]") DO("jnz 6b") \
         : [a] "+r"(a), [b] "+r"(b), [c] "+r"(c), [ahead] "+r"(ahead), [n] "=&r"(n), [across] "+m"(across) \
         : [b_step] "r"(b_step), [b_step3] "r"(3 * b_step), [c_row] "r"(c_row), [c_row3] "r"(3 * c_row), \
           [twin] "r"(t->fetch->twin), [fetches] "m"(fetches), [ones] "m"(ones), [fours] "m"(fours), \
-          [a_all] "m"(a_all), [b_all] "m"(b_all), [shrink] "m"(t->shrink) \
+          [a_all] "m"(a_all), [b_all] "m"(b_all), [factors] "m"(t->factors), [goes_on] "m"(goes_on), [part] "m"(part) \
         : CLOBBERS)
 
 #define VALUES_BY_QUERY(shape, vectors) \
@@ -85,13 +84,14 @@
         const int64_t ones = t->steps % 4, fours = t->steps / 4, fetches = how_to_fetch(t->fetch, t->often); \
         const char *a = t->a, *b = t->b, *ahead = t->fetch->p; \
         char *c = (char *)t->c; \
+        const int64_t goes_on = t->from != NULL, part = goes_on ? (const char *)t->from - c : 0; \
         int64_t n, across = t->across; \
-        if (!t->shrink) \
-            FEW_VALUES(shape, vectors, FROM_NOTHING); \
-        else if (t->shrink == TILE_AS_IT_IS) \
-            FEW_VALUES(shape, vectors, GOING_ON); \
+        if (!t->factors) \
+            FEW_VALUES(shape, vectors, PUT_ROW); \
+        else if (t->factors == TILE_ONES) \
+            FEW_VALUES(shape, vectors, ADD_ROW); \
         else \
-            FEW_VALUES(shape, vectors, SHRUNK); \
+            FEW_VALUES(shape, vectors, ADD_ROW_TIMES); \
         stream_fetched(t->fetch, ahead); \
     }
 

@@ -17,9 +17,9 @@ enum {
 typedef struct rdk_row {
     int64_t batch, head, query;
     int64_t visible;
-    double M, l;       /* of the closed chunks */
-    bool chunk_is_odd; /* the open one needs the reference */
-    bool cold;         /* a closed chunk was */
+    double M, l;   /* of the closed chunks */
+    bool sees_nan; /* among the scores of the open one */
+    bool cold;     /* a closed chunk was */
 } rdk_row;
 
 /* A width, rounded up to whole vectors. */
@@ -42,8 +42,8 @@ static inline int64_t rdk_attention_rows(int64_t d_qk, int64_t d_v) {
  * lines. */
 typedef struct rdk_scratch {
     int64_t rows;
-    int64_t q, o, total, scores, values, M, T; /* floats */
-    int64_t l;                                 /* doubles */
+    int64_t q, o, total, part, scores, values, M, T; /* floats */
+    int64_t l;                                       /* doubles */
     size_t bytes;
 } rdk_scratch;
 
@@ -52,12 +52,14 @@ static inline rdk_scratch rdk_attention_scratch_parts(int64_t d_qk, int64_t d_v)
     int64_t width = rdk_whole_lanes(d_v);
     s.q = s.rows * rdk_whole_fours(d_qk);
     s.o = s.total = s.rows * width;
+    s.part = RDK_GROUP * width;
     s.scores = RDK_GROUP * RDK_BLOCK;
     s.values = RDK_BLOCK * width;
     s.M = s.T = 2 * s.rows; /* twice for each row */
     s.l = s.rows;
-    s.bytes = (size_t)(s.q + s.o + s.total + s.scores + s.values + s.M + s.T) * sizeof(float) +
-              (size_t)s.l * sizeof(double) + (size_t)s.rows * sizeof(rdk_row) + RDK_ALIGN;
+    s.bytes =
+        (size_t)(s.q + s.o + s.total + s.part + s.scores + s.values + s.M + s.T) * sizeof(float) +
+        (size_t)s.l * sizeof(double) + (size_t)s.rows * sizeof(rdk_row) + RDK_ALIGN;
     return s;
 }
 

@@ -91,10 +91,10 @@ RDK_INLINE void stream_follow(stream *s, const char *p, const lines_ahead *l) {
     s->in_row = in_row;
 }
 
-/* Where a row of a product goes, times a factor. */
+/* Where a row of results goes, and what its sums are multiplied with. */
 typedef struct tile_result {
     char *row;
-    float factor;
+    rdk_inverse inverse;
 } tile_result;
 
 /* What a tile is for. Strides do not tell: keys may lie one float apart, as the weights of a key's queries do. */
@@ -127,10 +127,12 @@ typedef struct tile {
     char *copy;          /* where all steps of b are put without gaps */
     int64_t copy_across; /* bytes from the copy of one to that of the one beside it */
     int64_t steps;
-    int64_t chains;      /* 1 or 2, step by step in turn; each begins at +0 and is added to c */
-    const float *shrink; /* NULL: c begins at +0; else c[r] is first multiplied with shrink[r] */
-    stream *fetch;       /* what to fetch meanwhile */
-    bool often;          /* each of its lines is worth asking for several times */
+    int64_t chains; /* 1 or 2, step by step in turn; each begins at +0 and is added to c */
+    float *from;    /* NULL, or where the sums of the steps before lie, as c does: they go on */
+    const float
+        *factors;  /* NULL: the sums are put at c; else they are added to c[r] * factors[r] */
+    stream *fetch; /* what to fetch meanwhile */
+    bool often;    /* each of its lines is worth asking for several times */
     const tile_result *results; /* one for each row */
     /* Of scores: the largest of each column so far; TILE_GROUP on, their sum. Of results: their sum. */
     float *notes;
@@ -166,10 +168,10 @@ RDK_INLINE chain first_chain(int64_t all, int64_t n) {
     return c;
 }
 
-/* As `shrink`: c goes on as it is. One for each row of a group. */
+/* As `factors`: sums are added to c as it is. One for each row of a group. */
 #define TILE_EIGHT_ONES 1, 1, 1, 1, 1, 1, 1, 1
-static const float TILE_AS_IT_IS[] = {TILE_EIGHT_ONES, TILE_EIGHT_ONES, TILE_EIGHT_ONES,
-                                      TILE_EIGHT_ONES, TILE_EIGHT_ONES, TILE_EIGHT_ONES};
+static const float TILE_ONES[] = {TILE_EIGHT_ONES, TILE_EIGHT_ONES, TILE_EIGHT_ONES,
+                                  TILE_EIGHT_ONES, TILE_EIGHT_ONES, TILE_EIGHT_ONES};
 
 /* Where the steps of a chain begin in b. */
 RDK_INLINE const char *chain_in_b(const tile *t, const chain *c) {

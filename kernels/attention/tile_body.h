@@ -181,15 +181,27 @@ RDK_INLINE void tile_clear(tile_sums *sums) {
     __asm__("" : "+r"(at))
 #define TILE_PLACE(r, i) (float *)(void *)(TILE_ROW(at, row, r) + i * TILE_LANES * 4)
 
-/* What lies at c, each row times its factor. */
-RDK_INLINE void tile_begin(char *c, const int64_t c_row, const float *shrink, tile_sums *sums,
-                           const int rows, const int vectors) {
+/* Sums that lie at c go on. */
+RDK_INLINE void tile_go_on(char *c, const int64_t c_row, tile_sums *sums, const int rows,
+                           const int vectors) {
     TILE_PLACES;
 #define TILE_LOAD(r, i)                                                                            \
     if (r < rows && i < vectors)                                                                   \
-        sums->s##r##_##i = tile_mul(tile_load(TILE_PLACE(r, i)), tile_splat(shrink + r));
+        sums->s##r##_##i = tile_load(TILE_PLACE(r, i));
     TILE_BY_ROWS(TILE_LOAD);
 #undef TILE_LOAD
+}
+
+/* Adds what lies at c, each row times its factor, to all sums. */
+RDK_INLINE void tile_join_times(char *c, const int64_t c_row, const float *factors, tile_sums *sums,
+                                const int rows, const int vectors) {
+    TILE_PLACES;
+#define TILE_JOIN(r, i)                                                                            \
+    if (r < rows && i < vectors)                                                                   \
+        sums->s##r##_##i =                                                                         \
+            tile_fma(tile_load(TILE_PLACE(r, i)), tile_splat(factors + r), sums->s##r##_##i);
+    TILE_BY_ROWS(TILE_JOIN);
+#undef TILE_JOIN
 }
 
 /* Adds what lies at c to all sums. */
@@ -240,14 +252,14 @@ RDK_INLINE void tile_column(const tile *t, int64_t b_before, int64_t c_before, c
     const int64_t a_row = t->a_row, a_step = t->a_step, b_step = t->b_step, c_row = t->c_row * 4;
     const int64_t times = t->times, all = t->steps, chains = t->chains;
     const tile_rows row = tile_rows_of(a_row, rows);
-    const float *shrink = t->shrink;
+    const float *factors = t->factors;
     stream *fetch = t->fetch;
     for (int64_t n = 0; n < times; n++) {
         char *c = (char *)t->c + n * rows * c_row + c_before;
         tile_sums sums;
         tile_clear(&sums);
-        if (shrink)
-            tile_begin(c, c_row, shrink + n * rows, &sums, rows, vectors);
+        if (t->from)
+            tile_go_on((char *)t->from + n * rows * c_row + c_before, c_row, &sums, rows, vectors);
         chain k = first_chain(all, chains);
         for (;;) {
             const char *a = t->a + n * rows * a_row + k.first * (int64_t)sizeof(float);
@@ -255,6 +267,8 @@ RDK_INLINE void tile_column(const tile *t, int64_t b_before, int64_t c_before, c
             tile_chain(&sums, &a, &row, a_step, &b, b_step, k.steps, fetch, rows, vectors);
             if (k.first > 0)
                 tile_join(c, c_row, &sums, rows, vectors);
+            else if (factors)
+                tile_join_times(c, c_row, factors + n * rows, &sums, rows, vectors);
             tile_put(c, c_row, &sums, rows, vectors);
             if (!next_chain(&k, all, chains))
                 break;

@@ -27,8 +27,8 @@ typedef struct row {
     int64_t index, visible;
     rdk_scale scale;
     const char *later; /* x of the row in this place of the next group, fetched meanwhile */
-    char *keep;        /* where the weights wait to be normalised; NULL if they are not kept */
-    float T; /* the largest logit, base 2; +inf also where the float path cannot take it */
+    char *keep; /* where weights, or logits relative to M, wait for l; NULL if they are not kept */
+    float T;    /* the largest logit, base 2; +inf also where the float path cannot take it */
     float M;
     double l;
 } row;
@@ -42,6 +42,13 @@ typedef struct group {
     row rows[GROUP];
     double log2_l[GROUP]; /* where it is asked for */
 } group;
+
+/* What an instance of a loop is made for. */
+typedef struct kind {
+    rdk_type x_type, bias_type;
+    bool biased, keeps;
+    bool log; /* log-softmax: what is kept are logits relative to M */
+} kind;
 
 /* ---- Elements ------------------------------------------------------------------------------------ */
 
@@ -68,8 +75,13 @@ RDK_INLINE f32x16 bias_first(const row *r, rdk_type type, int64_t j, int n) {
     return f32x16_load_first_as(r->bias + j * rdk_type_size(type), type, n);
 }
 
-RDK_INLINE b32x16 is_absent(f32x16 b) {
-    return f32x16_le(b, f32x16_set1(RDK_ABSENT));
+RDK_INLINE b32x16 is_absent(f32x16 bias) {
+    return f32x16_le(bias, f32x16_set1(RDK_ABSENT));
+}
+
+/* t of x and its bias; -inf where the column is absent, whatever x holds. */
+RDK_INLINE f32x16 biased_logit(f32x16 x, f32x16 bias, f32x16 ch) {
+    return f32x16_select(is_absent(bias), f32x16_set1(-INFINITY), f32x16_fma(x, ch, bias2(bias)));
 }
 
 /* ---- Phase 1: maxima ----------------------------------------------------------------------------- */
@@ -141,37 +153,60 @@ RDK_INLINE float max_product(const row *r, rdk_type type) {
     return largest(s);
 }
 
-RDK_INLINE f32x16 present_logit(f32x16 x, f32x16 b, f32x16 ch) {
-    return f32x16_select(is_absent(b), f32x16_set1(-INFINITY), f32x16_fma(x, ch, b));
+/* The same with a bias: what a row's logits and its biases tell. */
+typedef struct seen_biased {
+    seen logits;
+    f32x16 bias;
+} seen_biased;
+
+RDK_INLINE seen_biased seen_no_bias(void) {
+    return (seen_biased){seen_nothing(), f32x16_set1(-INFINITY)};
 }
 
-/* With a bias; one above HOT makes the row cold, though its logits may not be. */
-RDK_INLINE float max_biased_logit(const row *r, rdk_type type, rdk_type bias_type) {
-    f32x16 ch = f32x16_set1(r->scale.ch), bias_max = f32x16_set1(-INFINITY);
-    seen s = seen_nothing();
-    int64_t j = 0;
-    for (; j + 16 <= r->visible; j += 16) {
-        f32x16 b = bias2(bias_at(r, bias_type, j));
-        s = see(s, present_logit(x_at(r, type, j), b, ch));
-        bias_max = f32x16_max(bias_max, b);
+RDK_INLINE seen_biased see_biased(seen_biased s, const row *r, kind k, int64_t j) {
+    f32x16 bias = bias_at(r, k.bias_type, j), x = x_at(r, k.x_type, j);
+    s.logits = see(s.logits, biased_logit(x, bias, f32x16_set1(r->scale.ch)));
+    s.bias = f32x16_max(s.bias, bias);
+    return s;
+}
+
+RDK_INLINE seen_biased see_biased_first(seen_biased s, const row *r, kind k, int64_t j, int n) {
+    f32x16 bias = bias_first(r, k.bias_type, j, n), x = x_first(r, k.x_type, j, n);
+    s.logits = see_first(s.logits, biased_logit(x, bias, f32x16_set1(r->scale.ch)), n);
+    s.bias = f32x16_max(s.bias, f32x16_select(b32x16_first(n), bias, s.bias));
+    return s;
+}
+
+/* A bias above HOT makes the row cold, though its logits may not be. That of the largest bias in base 2 is
+ * the largest. Columns before j are in s already. */
+RDK_INLINE float max_biased_logit_from(const row *r, kind k, int64_t j, seen_biased s[2]) {
+    for (; j + 2 * RDK_LANES <= r->visible; j += 2 * RDK_LANES) {
+        s[0] = see_biased(s[0], r, k, j);
+        s[1] = see_biased(s[1], r, k, j + RDK_LANES);
     }
-    if (j < r->visible) {
-        int n = (int)(r->visible - j);
-        f32x16 b = bias2(bias_first(r, bias_type, j, n));
-        s = see_first(s, present_logit(x_first(r, type, j, n), b, ch), n);
-        bias_max = f32x16_max(bias_max, f32x16_select(b32x16_first(n), b, bias_max));
+    if (j + RDK_LANES <= r->visible) {
+        s[0] = see_biased(s[0], r, k, j);
+        j += RDK_LANES;
     }
-    float T = largest(s);
-    return T > -INFINITY && f32x16_max_lanes(bias_max) > RDK_HOT ? INFINITY : T;
+    if (j < r->visible)
+        s[1] = see_biased_first(s[1], r, k, j, (int)(r->visible - j));
+    float T = largest(see_both(s[0].logits, s[1].logits));
+    float B = rdk_bias2(f32x16_max_lanes(f32x16_max(s[0].bias, s[1].bias)));
+    return T > -INFINITY && B > RDK_HOT ? INFINITY : T;
+}
+
+RDK_INLINE float max_biased_logit(const row *r, kind k) {
+    seen_biased s[2] = {seen_no_bias(), seen_no_bias()};
+    return max_biased_logit_from(r, k, 0, s);
 }
 
 RDK_INLINE float max_as(const rdk_softmax_desc *d, const row *r, rdk_type type) {
     if (!isfinite(r->scale.ch))
         return INFINITY;
     if (d->bias && d->bias_type == RDK_F32)
-        return max_biased_logit(r, type, RDK_F32);
+        return max_biased_logit(r, (kind){type, RDK_F32, .biased = true});
     if (d->bias)
-        return max_biased_logit(r, type, d->bias_type);
+        return max_biased_logit(r, (kind){type, d->bias_type, .biased = true});
     return r->scale.ch > 0 ? max_logit(r, type) : max_product(r, type);
 }
 
@@ -207,49 +242,58 @@ static void choose_references(group *g) {
 /* ---- Phase 3: weights and their sums ------------------------------------------------------------------ */
 
 typedef struct weigher {
-    f32x16 ch, cl, magic;   /* magic = MAGIC - M */
-    const char *later_bias; /* fetched beside `later` */
+    f32x16 ch, cl, magic, M; /* magic = MAGIC - M */
+    const char *later_bias;  /* fetched beside `later` */
 } weigher;
 
 RDK_INLINE weigher weigher_of(const row *r) {
     return (weigher){f32x16_set1(r->scale.ch), f32x16_set1(r->scale.cl),
-                     f32x16_set1(RDK_MAGIC - r->M), r->bias};
+                     f32x16_set1(RDK_MAGIC - r->M), f32x16_set1(r->M), r->bias};
 }
 
+/* u = MAGIC + k and f, of which a weight is made. */
 RDK_INLINE void split(const weigher *w, const f32x16 *x, f32x16 *u, f32x16 *f, int n) {
     rdk_split(w->ch, w->magic, x, u, f, n);
     EACH f[v] = f32x16_fma(x[v], w->cl, f[v]);
 }
 
-/* The same for one vector with a bias, which has an integer part of its own. Where a column is absent u is +0, and its
- * weight will be cleared. */
-RDK_INLINE void split_biased(const weigher *w, f32x16 x, f32x16 bias, f32x16 *u, f32x16 *f) {
+/* The same with r = k + f for log-softmax. Where a logit is -inf, r is that or NaN. */
+RDK_INLINE void split_log(const weigher *w, const f32x16 *x, f32x16 *u, f32x16 *f, f32x16 *r,
+                          int n) {
+    EACH u[v] = f32x16_fma(x[v], w->ch, w->magic);
+    EACH r[v] = f32x16_sub(u[v], w->magic);
+    EACH f[v] = f32x16_fms(x[v], w->ch, r[v]);
+    EACH r[v] = f32x16_sub(r[v], w->M);
+    EACH f[v] = f32x16_fma(x[v], w->cl, f[v]);
+    EACH r[v] = f32x16_add(r[v], f[v]);
+}
+
+/* The same for one vector with a bias, which has an integer part of its own. Where a column is absent u is -inf, and
+ * its weight will be cleared. */
+RDK_INLINE void split_biased(const weigher *w, f32x16 x, f32x16 bias, f32x16 *u, f32x16 *f,
+                             f32x16 *r) {
     f32x16 magic = f32x16_set1(RDK_MAGIC);
     f32x16 high = f32x16_set1(RDK_LOG2E_HI), low = f32x16_set1(RDK_LOG2E_LO);
-    f32x16 b = bias2(bias), sum = f32x16_add(f32x16_fma(x, w->ch, b), w->magic);
+    *u = f32x16_add(biased_logit(x, bias, w->ch), w->magic);
+    f32x16 n = f32x16_sub(*u, w->magic);
     f32x16 n_x = f32x16_sub(f32x16_fma(x, w->ch, magic), magic);
-    f32x16 n_bias = f32x16_sub(f32x16_sub(sum, w->magic), n_x);
-    *u = f32x16_zero_where(is_absent(b), sum);
+    f32x16 n_bias = f32x16_sub(n, n_x);
     *f = f32x16_add(f32x16_fms(x, w->ch, n_x), f32x16_fms(bias, high, n_bias));
     *f = f32x16_fma(x, w->cl, *f);
     *f = f32x16_fma(bias, low, *f);
+    *r = f32x16_add(f32x16_sub(n, w->M), *f);
 }
 
-/* Turns n vectors of x, with their biases or NULL, into weights. */
-RDK_INLINE void weigh(const weigher *w, f32x16 *x, const f32x16 *bias, int n) {
-    f32x16 u[F32X16_IN_FLIGHT], f[F32X16_IN_FLIGHT];
-    if (bias)
-        EACH split_biased(w, x[v], bias[v], &u[v], &f[v]);
+/* u and f of n vectors of x, with their biases if there are any; r for log-softmax alone. */
+RDK_INLINE void split_as(const weigher *w, kind k, const f32x16 *x, const f32x16 *bias, f32x16 *u,
+                         f32x16 *f, f32x16 *r, int n) {
+    if (k.biased)
+        EACH split_biased(w, x[v], bias[v], &u[v], &f[v], &r[v]);
+    else if (k.log)
+        split_log(w, x, u, f, r, n);
     else
         split(w, x, u, f, n);
-    rdk_weights(u, f, x, n);
 }
-
-/* What an instance of the weight loops is made for. */
-typedef struct kind {
-    rdk_type x_type, bias_type;
-    bool biased, keeps;
-} kind;
 
 RDK_INLINE void fetch_later(const row *r, const weigher *w, kind k, int64_t j) {
     __builtin_prefetch(r->later + j * rdk_type_size(k.x_type));
@@ -257,33 +301,37 @@ RDK_INLINE void fetch_later(const row *r, const weigher *w, kind k, int64_t j) {
         __builtin_prefetch(w->later_bias + j * rdk_type_size(k.bias_type));
 }
 
-/* Adds n vectors of weights, of columns from j on, to the lanes, in order. */
-RDK_INLINE f32x16 take_weights(const row *r, kind k, int64_t j, const f32x16 *e, int n,
-                               f32x16 lanes) {
-    EACH lanes = f32x16_add(lanes, e[v]);
-    if (k.keeps)
-        EACH f32x16_store(r->keep + (j + RDK_LANES * v) * 4, e[v]);
-    return lanes;
+RDK_INLINE void keep(const row *r, int64_t j, const f32x16 *kept, int n) {
+    EACH f32x16_store(r->keep + (j + RDK_LANES * v) * 4, kept[v]);
 }
 
-/* The same for weights that are still to be computed. */
+/* Adds the weights of n vectors of columns from j on to the lanes, in order. */
 RDK_INLINE f32x16 add_weights(const row *r, const weigher *w, kind k, int64_t j, int n,
                               f32x16 lanes) {
-    f32x16 e[F32X16_IN_FLIGHT], b[F32X16_IN_FLIGHT];
+    f32x16 e[F32X16_IN_FLIGHT], b[F32X16_IN_FLIGHT], relative[F32X16_IN_FLIGHT];
+    f32x16 u[F32X16_IN_FLIGHT], f[F32X16_IN_FLIGHT];
     EACH e[v] = x_at(r, k.x_type, j + RDK_LANES * v);
     if (k.biased)
         EACH b[v] = bias_at(r, k.bias_type, j + RDK_LANES * v);
-    weigh(w, e, k.biased ? b : NULL, n);
+    split_as(w, k, e, b, u, f, relative, n);
+    if (k.keeps && k.log)
+        keep(r, j, relative, n);
+    rdk_weights(u, f, e, n);
     EACH fetch_later(r, w, k, j + RDK_LANES * v);
-    return take_weights(r, k, j, e, n, lanes);
+    EACH lanes = f32x16_add(lanes, e[v]);
+    if (k.keeps && !k.log)
+        keep(r, j, e, n);
+    return lanes;
 }
 
-/* The weights of the last n < 16 columns; +0 in the other lanes. */
-RDK_INLINE f32x16 last_weights(const row *r, const weigher *w, kind k, int64_t j, int n) {
-    f32x16 e = x_first(r, k.x_type, j, n), b = f32x16_set1(0);
+/* The last n < 16 columns: their weights, with +0 in the other lanes, and r for log-softmax. */
+RDK_INLINE f32x16 last_weights(const row *r, const weigher *w, kind k, int64_t j, int n,
+                               f32x16 *relative) {
+    f32x16 e = x_first(r, k.x_type, j, n), b = f32x16_set1(0), u, f;
     if (k.biased)
         b = bias_first(r, k.bias_type, j, n);
-    weigh(w, &e, k.biased ? &b : NULL, 1);
+    split_as(w, k, &e, &b, &u, &f, relative, 1);
+    rdk_weights(&u, &f, &e, 1);
     return f32x16_select(b32x16_first(n), e, f32x16_set1(0));
 }
 
@@ -304,7 +352,10 @@ RDK_INLINE f32x16 add_biased_block(const row *r, const weigher *w, kind k, int64
     f32x16 u[VECTORS], f[VECTORS], lanes = f32x16_set1(0);
     for (int v = 0; v < VECTORS; v++) {
         int64_t at = j + RDK_LANES * v;
-        split_biased(w, x_at(r, k.x_type, at), bias_at(r, k.bias_type, at), &u[v], &f[v]);
+        f32x16 x = x_at(r, k.x_type, at), bias = bias_at(r, k.bias_type, at), relative;
+        split_biased(w, x, bias, &u[v], &f[v], &relative);
+        if (k.keeps && k.log)
+            keep(r, at, &relative, 1);
         fetch_later(r, w, k, at);
     }
     RDK_UNROLL
@@ -312,7 +363,10 @@ RDK_INLINE f32x16 add_biased_block(const row *r, const weigher *w, kind k, int64
         int n = VECTORS - v < F32X16_IN_FLIGHT ? VECTORS - v : F32X16_IN_FLIGHT;
         f32x16 e[F32X16_IN_FLIGHT];
         rdk_weights(u + v, f + v, e, n);
-        lanes = take_weights(r, k, j + RDK_LANES * v, e, n, lanes);
+        for (int i = 0; i < n; i++)
+            lanes = f32x16_add(lanes, e[i]);
+        if (k.keeps && !k.log)
+            keep(r, j + RDK_LANES * v, e, n);
     }
     return lanes;
 }
@@ -327,10 +381,10 @@ RDK_INLINE f32x16 add_part_of_block(const row *r, const weigher *w, kind k, int6
     }
     if (j < r->visible) {
         int n = (int)(r->visible - j);
-        f32x16 e = last_weights(r, w, k, j, n);
+        f32x16 relative, e = last_weights(r, w, k, j, n, &relative);
         lanes = f32x16_add(lanes, e);
         if (k.keeps)
-            f32x16_store_first_as(r->keep + j * 4, RDK_F32, e, n);
+            f32x16_store_first_as(r->keep + j * 4, RDK_F32, k.log ? relative : e, n);
     }
     return lanes;
 }
@@ -366,11 +420,11 @@ RDK_INLINE void sums_as(group *g, kind k) {
 
 RDK_INLINE void sums_of_type(group *g, rdk_type type) {
     if (g->d->bias && g->d->bias_type == RDK_F32)
-        sums_as(g, (kind){type, RDK_F32, true, true});
+        sums_as(g, (kind){type, RDK_F32, .biased = true, .keeps = true});
     else if (g->d->bias)
-        sums_as(g, (kind){type, g->d->bias_type, true, true});
+        sums_as(g, (kind){type, g->d->bias_type, .biased = true, .keeps = true});
     else
-        sums_as(g, (kind){type, RDK_F32, false, true});
+        sums_as(g, (kind){type, RDK_F32, .keeps = true});
 }
 
 static void sums_kept(group *g) {
@@ -382,132 +436,147 @@ static void sums_kept(group *g) {
         sums_of_type(g, RDK_BF16);
 }
 
+/* Constants only where all are f32: fewer instances to compile. */
+static void sums_log(group *g) {
+    const rdk_softmax_desc *d = g->d;
+    kind k = {d->x_type, d->bias_type, .biased = d->bias != NULL, .keeps = true, .log = true};
+    if (k.x_type == RDK_F32 && !k.biased)
+        sums_as(g, (kind){RDK_F32, RDK_F32, .keeps = true, .log = true});
+    else if (k.x_type == RDK_F32 && k.bias_type == RDK_F32)
+        sums_as(g, (kind){RDK_F32, RDK_F32, .biased = true, .keeps = true, .log = true});
+    else if (k.biased)
+        sums_as(g, (kind){k.x_type, k.bias_type, .biased = true, .keeps = true, .log = true});
+    else
+        sums_as(g, (kind){k.x_type, RDK_F32, .keeps = true, .log = true});
+}
+
 /* Where the sum is all that is wanted, x's type is a constant only if it is f32 and alone: fewer instances to compile. */
 static void sums_alone(group *g) {
     if (g->d->bias)
-        sums_as(g, (kind){g->d->x_type, g->d->bias_type, true, false});
+        sums_as(g, (kind){g->d->x_type, g->d->bias_type, .biased = true});
     else if (g->d->x_type == RDK_F32)
-        sums_as(g, (kind){RDK_F32, RDK_F32, false, false});
+        sums_as(g, (kind){RDK_F32, RDK_F32, .keeps = false});
     else
-        sums_as(g, (kind){g->d->x_type, RDK_F32, false, false});
+        sums_as(g, (kind){g->d->x_type, RDK_F32, .keeps = false});
 }
 
 /* ---- Phase 4: what is written ------------------------------------------------------------------------ */
 
-RDK_INLINE void normalise_from(const row *r, rdk_type type, int64_t j, f32x16 inv) {
+/* What is kept becomes y: a weight times 1 / l, or a logit relative to M, in base e and less the logarithm of l. */
+typedef struct finish {
+    bool log;
+    f32x16 factor, term;
+} finish;
+
+RDK_INLINE finish finish_of(const row *r, bool log, double log2_l) {
+    if (!log)
+        return (finish){false, f32x16_set1((float)(1 / r->l)), f32x16_set1(0)};
+    float c = (float)(log2_l * RDK_LN2);
+    return (finish){true, f32x16_set1(RDK_LN2_FLOAT), f32x16_set1(-c)};
+}
+
+RDK_INLINE f32x16 finished(const finish *f, f32x16 kept) {
+    if (f->log)
+        return f32x16_minus_inf_for_nan(f32x16_fma(kept, f->factor, f->term));
+    return f32x16_mul(kept, f->factor);
+}
+
+RDK_INLINE void finish_from(const row *r, rdk_type type, int64_t j, const finish *f) {
     int size = rdk_type_size(type);
     for (; j + RDK_LANES <= r->visible; j += RDK_LANES)
-        f32x16_store_as(r->y + j * size, type, f32x16_mul(f32x16_load(r->keep + j * 4), inv));
+        f32x16_store_as(r->y + j * size, type, finished(f, f32x16_load(r->keep + j * 4)));
     if (j < r->visible) {
         int n = (int)(r->visible - j);
-        f32x16 e = f32x16_load_first(r->keep + j * 4, n);
-        f32x16_store_first_as(r->y + j * size, type, f32x16_mul(e, inv), n);
+        f32x16 kept = f32x16_load_first(r->keep + j * 4, n);
+        f32x16_store_first_as(r->y + j * size, type, finished(f, kept), n);
     }
 }
 
-RDK_INLINE f32x16 inverse_of(const row *r) {
-    return f32x16_set1((float)(1 / r->l));
+RDK_INLINE void finish_two(const row *r, int64_t j, const finish *f) {
+    char *y = r->y + j * 4;
+    const char *kept = r->keep + j * 4;
+    f32x16_store(y, finished(f, f32x16_load(kept)));
+    f32x16_store(y + 64, finished(f, f32x16_load(kept + 64)));
 }
 
-/* Phase 4 of a row and phase 1 of another, both f32: stores of one beside loads of the other. */
-RDK_INLINE float normalise_and_max(row r, row next) {
-    f32x16 inv = inverse_of(&r);
+static int64_t common_columns(const row *r, const row *next) {
+    return r->visible < next->visible ? r->visible : next->visible;
+}
+
+/* Phase 4 of a row and phase 1 of another, both f32: stores of one beside loads of the other. These come first: rows
+ * may lie 4096 bytes apart. */
+RDK_INLINE float finish_and_max(row r, row next, bool log, double log2_l) {
+    finish f = finish_of(&r, log, log2_l);
     seen s[2] = {seen_nothing(), seen_nothing()};
-    int64_t j = 0, common = r.visible < next.visible ? r.visible : next.visible;
+    int64_t j = 0, common = common_columns(&r, &next);
     for (; j + 2 * RDK_LANES <= common; j += 2 * RDK_LANES) {
-        s[0] = see(s[0],
-                   x_at(&next, RDK_F32, j)); /* before the stores: rows may lie 4096 bytes apart */
+        s[0] = see(s[0], x_at(&next, RDK_F32, j));
         s[1] = see(s[1], x_at(&next, RDK_F32, j + RDK_LANES));
-        f32x16_store(r.y + j * 4, f32x16_mul(f32x16_load(r.keep + j * 4), inv));
-        f32x16_store(r.y + j * 4 + 64, f32x16_mul(f32x16_load(r.keep + j * 4 + 64), inv));
+        finish_two(&r, j, &f);
     }
-    normalise_from(&r, RDK_F32, j, inv);
+    finish_from(&r, RDK_F32, j, &f);
     return max_logit_from(&next, RDK_F32, j, s);
 }
 
-static void normalise(const row *r, rdk_type y_type) {
+/* The same with biases, f32 as well. */
+RDK_INLINE float finish_and_max_biased(row r, row next, bool log, double log2_l) {
+    kind k = {RDK_F32, RDK_F32, .biased = true};
+    finish f = finish_of(&r, log, log2_l);
+    seen_biased s[2] = {seen_no_bias(), seen_no_bias()};
+    int64_t j = 0, common = common_columns(&r, &next);
+    for (; j + 2 * RDK_LANES <= common; j += 2 * RDK_LANES) {
+        s[0] = see_biased(s[0], &next, k, j);
+        s[1] = see_biased(s[1], &next, k, j + RDK_LANES);
+        finish_two(&r, j, &f);
+    }
+    finish_from(&r, RDK_F32, j, &f);
+    return max_biased_logit_from(&next, k, j, s);
+}
+
+RDK_INLINE void finish_row_as(const row *r, rdk_type y_type, bool log, double log2_l) {
+    finish f = finish_of(r, log, log2_l);
     if (y_type == RDK_F32)
-        normalise_from(r, RDK_F32, 0, inverse_of(r));
+        finish_from(r, RDK_F32, 0, &f);
     else if (y_type == RDK_F16)
-        normalise_from(r, RDK_F16, 0, inverse_of(r));
+        finish_from(r, RDK_F16, 0, &f);
     else
-        normalise_from(r, RDK_BF16, 0, inverse_of(r));
+        finish_from(r, RDK_BF16, 0, &f);
 }
 
-/* For a row too long to keep: its weights once more. */
-static void weigh_again(const row *r, kind k, rdk_type y_type) {
+static void finish_row(const row *r, rdk_type y_type, bool log, double log2_l) {
+    if (log)
+        finish_row_as(r, y_type, true, log2_l);
+    else
+        finish_row_as(r, y_type, false, log2_l);
+}
+
+/* For a row too long to keep: what would have been kept once more. */
+RDK_INLINE void split_again(const row *r, kind k, rdk_type y_type, double log2_l) {
     weigher w = weigher_of(r);
-    f32x16 inv = inverse_of(r);
+    finish f = finish_of(r, k.log, log2_l);
     int size = rdk_type_size(y_type);
     int64_t j = 0;
     for (; j + RDK_LANES <= r->visible; j += RDK_LANES) {
-        f32x16 e = x_at(r, k.x_type, j);
-        if (k.biased) {
-            f32x16 b = bias_at(r, k.bias_type, j);
-            weigh(&w, &e, &b, 1);
-        } else {
-            weigh(&w, &e, NULL, 1);
-        }
-        f32x16_store_as(r->y + j * size, y_type, f32x16_mul(e, inv));
+        f32x16 x = x_at(r, k.x_type, j), bias = f32x16_set1(0), u, part, e;
+        if (k.biased)
+            bias = bias_at(r, k.bias_type, j);
+        split_as(&w, k, &x, &bias, &u, &part, &e, 1);
+        if (!k.log)
+            rdk_weights(&u, &part, &e, 1);
+        f32x16_store_as(r->y + j * size, y_type, finished(&f, e));
     }
     if (j < r->visible) {
         int n = (int)(r->visible - j);
-        f32x16 e = last_weights(r, &w, k, j, n);
-        f32x16_store_first_as(r->y + j * size, y_type, f32x16_mul(e, inv), n);
+        f32x16 relative, e = last_weights(r, &w, k, j, n, &relative);
+        f32x16_store_first_as(r->y + j * size, y_type, finished(&f, k.log ? relative : e), n);
     }
 }
 
-typedef struct logger {
-    f64x8 c2, log2e, M, log2_l, ln2;
-    bool biased;
-} logger;
-
-/* For the logit t, base 2. */
-RDK_INLINE f64x8 log_of(const logger *k, f64x8 t) {
-    return f64x8_mul(f64x8_sub(f64x8_sub(t, k->M), k->log2_l), k->ln2);
-}
-
-RDK_INLINE f64x8 log_half(const logger *k, f64x8 x, f64x8 bias) {
-    f64x8 t = f64x8_mul(x, k->c2);
-    if (k->biased)
-        t = f64x8_add(t, f64x8_mul(bias, k->log2e));
-    return log_of(k, t);
-}
-
-RDK_INLINE f32x16 log_weight(const logger *k, f32x16 x, f32x16 bias) {
-    f32x16 y = f32x16_narrow(log_half(k, f64x8_low(x), f64x8_low(bias)),
-                             log_half(k, f64x8_high(x), f64x8_high(bias)));
-    return k->biased ? f32x16_select(is_absent(bias2(bias)), f32x16_set1(-INFINITY), y) : y;
-}
-
-/* Those of f32 without a bias, eight at a time; returns how many are done. */
-static int64_t log_eights(const row *r, const logger *c) {
-    const char *x = r->x;
-    char *y = r->y;
-    int64_t j = 0, visible = r->visible;
-    for (; j + 8 <= visible; j += 8)
-        f64x8_store_f32(y + j * 4, log_of(c, f64x8_mul(f64x8_load_f32(x + j * 4), c->c2)));
-    return j;
-}
-
-static void log_weights(const row *r, kind k, rdk_type y_type, double log2_l) {
-    logger c = {f64x8_set1(r->scale.c2), f64x8_set1(RDK_LOG2E), f64x8_set1(r->M),
-                f64x8_set1(log2_l),      f64x8_set1(RDK_LN2),   k.biased};
-    f32x16 none = f32x16_set1(0);
-    int size = rdk_type_size(y_type);
-    int64_t j = 0;
-    if (k.x_type == RDK_F32 && y_type == RDK_F32 && !k.biased)
-        j = log_eights(r, &c);
-    for (; j + RDK_LANES <= r->visible; j += RDK_LANES) {
-        f32x16 x = x_at(r, k.x_type, j), bias = k.biased ? bias_at(r, k.bias_type, j) : none;
-        f32x16_store_as(r->y + j * size, y_type, log_weight(&c, x, bias));
-    }
-    if (j < r->visible) {
-        int n = (int)(r->visible - j);
-        f32x16 x = x_first(r, k.x_type, j, n);
-        f32x16 bias = k.biased ? bias_first(r, k.bias_type, j, n) : none;
-        f32x16_store_first_as(r->y + j * size, y_type, log_weight(&c, x, bias), n);
-    }
+static void write_again(const row *r, kind k, rdk_type y_type, double log2_l) {
+    if (k.log)
+        split_again(r, (kind){k.x_type, k.bias_type, k.biased, .log = true}, y_type, log2_l);
+    else
+        split_again(r, (kind){k.x_type, k.bias_type, k.biased, .log = false}, y_type, log2_l);
 }
 
 /* l is no NaN here: rows that hold one went to the reference. */
@@ -517,15 +586,14 @@ static void write_lse(const rdk_softmax_desc *d, const row *r, double log2_l) {
 }
 
 static void write_visible(const rdk_softmax_desc *d, const row *r, double log2_l, float nothing) {
-    kind k = {d->x_type, d->bias_type, d->bias != NULL, false};
+    bool log = d->mode == RDK_LOG_SOFTMAX;
+    kind k = {d->x_type, d->bias_type, .biased = d->bias != NULL, .log = log};
     if (r->l == 0)
         f32x16_fill(r->y, d->y_type, 0, r->visible, nothing);
-    else if (d->mode == RDK_LOG_SOFTMAX)
-        log_weights(r, k, d->y_type, log2_l);
     else if (r->keep)
-        normalise(r, d->y_type);
+        finish_row(r, d->y_type, log, log2_l);
     else
-        weigh_again(r, k, d->y_type);
+        write_again(r, k, d->y_type, log2_l);
 }
 
 static void write_row(const rdk_softmax_desc *d, const row *r, double log2_l,
@@ -541,17 +609,33 @@ static void write_row(const rdk_softmax_desc *d, const row *r, double log2_l,
         f32x16_fill(r->y, d->y_type, r->visible, d->cols, nothing);
 }
 
-/* Writes the rows of a group and looks at those of the next, in pairs where normalise_and_max() can. */
+/* Whether a row can be written while another is looked at, if its l > 0. */
+static bool is_in_step(const rdk_softmax_desc *d) {
+    return d->mode != RDK_SOFTMAX_LSE && d->x_type == RDK_F32 && d->y_type == RDK_F32 &&
+           (!d->bias || d->bias_type == RDK_F32);
+}
+
+static float write_beside_look(const rdk_softmax_desc *d, const row *r, const row *next,
+                               double log2_l) {
+    bool log = d->mode == RDK_LOG_SOFTMAX;
+    if (d->bias)
+        return log ? finish_and_max_biased(*r, *next, true, log2_l)
+                   : finish_and_max_biased(*r, *next, false, log2_l);
+    return log ? finish_and_max(*r, *next, true, log2_l) : finish_and_max(*r, *next, false, log2_l);
+}
+
+/* Writes the rows of a group and looks at those of the next, in pairs where write_beside_look() can. */
 static void write_and_look(const rdk_softmax_desc *d, const group *now, group *next) {
-    bool pairs = d->mode == RDK_SOFTMAX && d->x_type == RDK_F32 && d->y_type == RDK_F32 && !d->bias;
+    bool pairs = is_in_step(d);
     bool plain = pairs && !d->lse && !d->visible; /* a pair leaves nothing else to do */
     int i = 0;
     for (; i < now->count && i < next->count; i++) {
         const row *r = &now->rows[i];
         row *q = &next->rows[i];
-        bool pair = pairs && r->l > 0 && q->scale.ch > 0 && q->scale.ch < INFINITY;
+        bool pair =
+            pairs && r->l > 0 && q->scale.ch < INFINITY && q->scale.ch > (d->bias ? -INFINITY : 0);
         if (pair)
-            q->T = normalise_and_max(*r, *q);
+            q->T = write_beside_look(d, r, q, now->log2_l[i]);
         else
             look(d, q);
         if (!pair || !plain)
@@ -584,9 +668,9 @@ static int64_t enter_rows(group *g, int64_t first, int64_t at_once) {
         r->visible = d->visible ? d->visible[index] : d->cols;
         r->scale = d->row_scale ? rdk_split_scale(d->row_scale[index]) : g->scale;
         r->keep = NULL;
-        if (d->mode == RDK_SOFTMAX && d->y_type == RDK_F32)
+        if (d->mode != RDK_SOFTMAX_LSE && d->y_type == RDK_F32)
             r->keep = r->y;
-        else if (d->mode == RDK_SOFTMAX && g->kept)
+        else if (d->mode != RDK_SOFTMAX_LSE && g->kept)
             r->keep = (char *)(g->kept + (index - first) * d->cols);
     }
     g->count = (int)(end - first);
@@ -595,10 +679,12 @@ static int64_t enter_rows(group *g, int64_t first, int64_t at_once) {
 }
 
 static void sums(group *g) {
-    if (g->count && g->rows[0].keep)
-        sums_kept(g);
-    else
+    if (!g->count || !g->rows[0].keep)
         sums_alone(g);
+    else if (g->d->mode == RDK_LOG_SOFTMAX)
+        sums_log(g);
+    else
+        sums_kept(g);
 }
 
 /* Those of all rows together: each is a chain of a hundred cycles. That of 0 is some number which is not used. */

@@ -16,10 +16,10 @@ static float bias2_at(const row *r, int64_t j) {
 }
 
 static bool absent(const row *r, int64_t j) {
-    return r->bias && bias2_at(r, j) <= RDK_ABSENT;
+    return r->bias && rdk_load(r->bias, r->bias_type, j) <= RDK_ABSENT;
 }
 
-/* The logit of column j in base 2, for cold rows and for log-softmax. */
+/* The logit of column j in base 2, for cold rows. */
 static double logit2_at(const row *r, int64_t j) {
     double t = (double)rdk_load(r->x, r->x_type, j) * r->scale.c2;
     if (r->bias)
@@ -27,22 +27,28 @@ static double logit2_at(const row *r, int64_t j) {
     return t;
 }
 
+/* A hot row's logit relative to M: an integer and a small rest. (Not so far below M, where k is rounded;
+ * there f holds what k + M lacks.) */
+typedef struct parts {
+    float k, f;
+} parts;
+
 /* A bias has an integer part of its own, n_bias, so that neither part is rounded at the size of the other. */
-static float biased_weight(const row *r, int64_t j) {
-    float x = rdk_load(r->x, r->x_type, j), bias = rdk_load(r->bias, r->bias_type, j);
+static parts split(const row *r, int64_t j) {
+    float x = rdk_load(r->x, r->x_type, j), M = (float)r->M;
     float ch = r->scale.ch, cl = r->scale.cl;
-    float magic = RDK_MAGIC - (float)r->M; /* exact */
-    float u = rdk_fma(x, ch, bias2_at(r, j)) + magic;
-    float n = u - magic;
-    float k = u - RDK_MAGIC; /* n - M */
-    if (k != k)
-        return k;
+    float magic = RDK_MAGIC - M; /* exact */
+    if (!r->bias) {
+        float n = rdk_fma(x, ch, magic) - magic;
+        return (parts){n - M, rdk_fma(x, cl, rdk_fma(x, ch, -n))};
+    }
+    float bias = rdk_load(r->bias, r->bias_type, j);
+    float n = (rdk_fma(x, ch, bias2_at(r, j)) + magic) - magic;
     float n_x = rdk_fma(x, ch, RDK_MAGIC) - RDK_MAGIC;
     float n_bias = n - n_x;
     float f = rdk_fma(x, ch, -n_x) + rdk_fma(bias, RDK_LOG2E_HI, -n_bias);
     f = rdk_fma(x, cl, f);
-    f = rdk_fma(bias, RDK_LOG2E_LO, f);
-    return k < RDK_FLUSH ? 0 : rdk_exp2(f, (int)k);
+    return (parts){n - M, rdk_fma(bias, RDK_LOG2E_LO, f)};
 }
 
 static float weight(const row *r, int64_t j) {
@@ -50,9 +56,20 @@ static float weight(const row *r, int64_t j) {
         return 0;
     if (r->cold)
         return rdk_cold_weight(logit2_at(r, j), r->M);
-    if (r->bias)
-        return biased_weight(r, j);
-    return rdk_hot_weight(rdk_load(r->x, r->x_type, j), r->scale, (float)r->M);
+    parts p = split(r, j);
+    if (p.k != p.k)
+        return p.k;
+    return p.k < RDK_FLUSH ? 0 : rdk_exp2(p.f, (int)p.k);
+}
+
+/* The logarithm of what weight() / l is, of a column that is not absent. */
+static float log_weight(const row *r, int64_t j, double log2_l) {
+    if (r->cold)
+        return (float)(((logit2_at(r, j) - r->M) - log2_l) * RDK_LN2);
+    parts p = split(r, j);
+    if (p.k == -INFINITY)
+        return -INFINITY;
+    return rdk_fma(p.k + p.f, RDK_LN2_FLOAT, -(float)(log2_l * RDK_LN2));
 }
 
 /* Looks at the row's largest logit, T, to choose its path and M. NaN is passed over: every comparison
@@ -124,7 +141,7 @@ static void write_row(const rdk_softmax_desc *d, int64_t index, const row *r, do
         else if (d->mode == RDK_SOFTMAX)
             v = weight(r, j) * inv;
         else
-            v = (float)(((logit2_at(r, j) - r->M) - log2_l) * RDK_LN2);
+            v = log_weight(r, j, log2_l);
         rdk_store(y, d->y_type, j, v);
     }
 }

@@ -61,6 +61,12 @@ RDK_INLINE f32x16 f32x16_max(f32x16 acc, f32x16 x) {
     return F32X16_BOTH(_mm256_max_ps(x.a, acc.a), _mm256_max_ps(x.b, acc.b));
 }
 
+/* v, or -inf where it is NaN: the instruction gives its second operand there. */
+RDK_INLINE f32x16 f32x16_minus_inf_for_nan(f32x16 v) {
+    __m256 minus_inf = _mm256_set1_ps(-__builtin_inff());
+    return F32X16_BOTH(_mm256_max_ps(v.a, minus_inf), _mm256_max_ps(v.b, minus_inf));
+}
+
 /* p * 2^k where u = MAGIC + k, by adding k to the exponent. */
 RDK_INLINE __m256 rdk_times_pow2(__m256 p, __m256 u) {
     __m256i k = _mm256_slli_epi32(_mm256_castps_si256(u), 23);

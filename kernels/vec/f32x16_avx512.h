@@ -48,6 +48,11 @@ RDK_INLINE f32x16 f32x16_max(f32x16 acc, f32x16 x) {
     return _mm512_max_ps(x, acc);
 }
 
+/* v, or -inf where it is NaN: the instruction gives its second operand there. */
+RDK_INLINE f32x16 f32x16_minus_inf_for_nan(f32x16 v) {
+    return _mm512_max_ps(v, _mm512_set1_ps(-__builtin_inff()));
+}
+
 /* p * 2^k where u = MAGIC + k, by adding k to the exponent. */
 RDK_INLINE f32x16 f32x16_times_pow2(f32x16 p, f32x16 u) {
     __m512i k = _mm512_slli_epi32(_mm512_castps_si512(u), 23);

@@ -66,6 +66,11 @@ RDK_INLINE f32x16 f32x16_max(f32x16 acc, f32x16 x) {
     return F32X16_MAP2(vmaxq_f32, acc, x);
 }
 
+/* v, or -inf where it is NaN. */
+RDK_INLINE f32x16 f32x16_minus_inf_for_nan(f32x16 v) {
+    return F32X16_MAP2(vmaxnmq_f32, v, f32x16_set1(-__builtin_inff()));
+}
+
 /* p * 2^k where u = MAGIC + k, by adding k to the exponent. */
 RDK_INLINE float32x4_t rdk_times_pow2(float32x4_t p, float32x4_t u) {
     int32x4_t k = vshlq_n_s32(vreinterpretq_s32_f32(u), 23);

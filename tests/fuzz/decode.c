@@ -2,6 +2,8 @@
 
 #include "kernels/contract.h"
 
+enum { MOST_FLOATS = 1 << 17 }; /* of an operand whose strides are odd */
+
 /* ---- Right ones -------------------------------------------------------------------------------------- */
 
 softmax_case decode_softmax(bytes *b) {
@@ -101,7 +103,24 @@ static void decode_layout(bytes *b, attention_case *c) {
     c->weights = take_flag(b);
     c->v_in_k = take_below(b, 4) == 3;
     if (take_below(b, 4) == 3)
-        c->zero = take_two(b) & 0x1ff;
+        attention_zero_strides(c, take_two(b) & 0x1ff);
+}
+
+/* As many as there are bytes for, up to four. */
+static void decode_strides(bytes *b, attention_case *c) {
+    for (int64_t n = take_below(b, 5); n > 0; n--) {
+        int64_t operand = take_below(b, OPERAND_SCRATCH), dim = take_below(b, LAYOUT_DIMS);
+        *attention_stride(c, (int)operand, (int)dim) = take_below(b, STRIDE_COUNT);
+    }
+    attention_limit_strides(c, MOST_FLOATS);
+}
+
+static void decode_special_part(bytes *b, attention_case *c) {
+    int64_t count = take(b), column = take(b);
+    if (count)
+        c->special_to = c->special_from + 1 + count * c->kv_len / 256;
+    if (column)
+        c->special_column = column - 1;
 }
 
 attention_case decode_attention(bytes *b) {
@@ -117,6 +136,8 @@ attention_case decode_attention(bytes *b) {
     c.special_from = take(b) * (c.kv_len + 2) / 256 - 1;
     decode_layout(b, &c);
     c.seed = take(b);
+    decode_strides(b, &c);
+    decode_special_part(b, &c);
     return c;
 }
 

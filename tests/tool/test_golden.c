@@ -81,8 +81,9 @@ enum { DEPTHS = 16, KEYS = 33, GROUPS = 16, CAUSALS = 3, OUTPUTS = 4 };
 typedef struct attention_coverage {
     int d_qk[DEPTHS + 1], d_v[DEPTHS + 1]; /* sizes that were met */
     int kv_len[KEYS + 1], group[GROUPS + 1];
-    int call[CAUSALS][OUTPUTS]; /* causal, 1 for LSE plus 2 for weights */
-    int deep_keys, deep_values; /* more than 64 columns */
+    int call[CAUSALS][OUTPUTS];            /* causal, 1 for LSE plus 2 for weights */
+    int one_chain, two_chains, two_pieces; /* keys of 48, of 49 and of more than 192 columns */
+    int deep_values;                       /* more than 64 columns */
     int odd_position, crosses_block, crosses_chunk, has_whole_chunk, many_rows;
     int heads_first, rows_first, padded, many_batches;
     int default_scale, negative_scale, odd_scale;
@@ -98,7 +99,9 @@ static void record_sizes(attention_coverage *c, const rdk_attention_desc *d) {
         c->kv_len[d->kv_len] = 1;
     if (group <= GROUPS)
         c->group[group] = 1;
-    c->deep_keys |= d->d_qk > 64;
+    c->one_chain |= d->d_qk == 48;
+    c->two_chains |= d->d_qk == 49;
+    c->two_pieces |= d->d_qk > 192;
     c->deep_values |= d->d_v > 64;
     c->many_rows |= group * d->q_len > 48;
 }
@@ -148,7 +151,8 @@ TEST attention_covers_sizes_and_options(void) {
     CHECK_CALL(all_set("group", c.group, 1, 8));
     for (int causal = 0; causal < CAUSALS; causal++)
         CHECK_CALL(all_set("outputs", c.call[causal], 0, OUTPUTS - 1));
-    ASSERT(c.deep_keys && c.deep_values && c.many_rows && c.group[GROUPS]);
+    ASSERT(c.one_chain && c.two_chains && c.two_pieces && c.deep_values);
+    ASSERT(c.many_rows && c.group[GROUPS]);
     ASSERT(c.odd_position && c.crosses_block && c.crosses_chunk && c.has_whole_chunk);
     ASSERT(c.heads_first && c.rows_first && c.padded && c.many_batches);
     ASSERT(c.default_scale && c.negative_scale && c.odd_scale);

@@ -21,9 +21,10 @@ static const struct kind {
 } KINDS[] = {
     {"small", 110, {{1, 2}, {1, 2}, {1, 3}, {0, 5}, {0, 35}, {1, 18}, {1, 18}, {0, 20}}},
     {"rows", 22, {{1, 1}, {1, 1}, {1, 16}, {1, 6}, {17, 24}, {1, 4}, {1, 4}, {0, 20}}},
-    {"deep", 33, {{1, 1}, {1, 1}, {1, 3}, {1, 2}, {1, 20}, {1, 140}, {1, 140}, {0, 20}}},
+    {"deep", 22, {{1, 1}, {1, 1}, {1, 3}, {1, 2}, {1, 20}, {1, 250}, {1, 140}, {0, 20}}},
+    {"chains", 11, {{1, 1}, {1, 1}, {1, 3}, {1, 2}, {1, 20}, {48, 2}, {1, 8}, {0, 20}}},
     {"blocks", 66, {{1, 1}, {1, 2}, {1, 2}, {1, 2}, {1, 150}, {1, 9}, {1, 9}, {90, 300}}},
-    {"chunks", 66, {{1, 1}, {1, 2}, {1, 3}, {1, 3}, {1, 40}, {1, 6}, {1, 6}, {1004, 24}}},
+    {"chunks", 66, {{1, 1}, {1, 2}, {1, 3}, {1, 3}, {1, 86}, {1, 6}, {1, 6}, {920, 108}}},
     {"pairs", 55, {{1, 1}, {1, 2}, {1, 4}, {1, 4}, {3, 5}, {1, 4}, {1, 16}, {1021, 3}}},
     {"far", 11, {{1, 1}, {1, 1}, {1, 2}, {1, 3}, {20, 40}, {1, 4}, {1, 4}, {1099511627756, 20}}},
     {"long", 22, {{1, 1}, {1, 1}, {1, 2}, {1, 1}, {900, 1300}, {1, 2}, {1, 2}, {0, 1024}}},
@@ -164,7 +165,7 @@ static uint32_t q_value(const golden *g, int64_t c, uint64_t w) {
     case POISON:
         return scaled(w, 3);
     case COLD:
-        return scaled(w, 10);
+        return scaled(w, 11);
     case EQUAL:
         return scaled(w, 9);
     case MIXED:
@@ -196,9 +197,11 @@ static int32_t level(spot at) {
     return 87 * high + (int32_t)(at.p >> 32 >> block % 29 & 3);
 }
 
-/* Column 0 of a mixed key: every other chunk is far up or far down, the others may be all -inf. */
+/* Column 0 of a mixed key: every other chunk is far up or far down, on either side of HOT in
+ * attention; the others may be all -inf. */
 static uint32_t mixed_value(spot at, uint64_t w) {
-    int32_t far = (1 << 18) + (int32_t)(w >> 52);
+    static const int FAR[4] = {18, 20, 21, 23};
+    int32_t far = (1 << FAR[at.p >> 39 & 3]) + (int32_t)(w >> 60);
     if (((uint64_t)(at.position / 1024) + (at.p >> 35)) % 2 == 0)
         return golden_encode(RDK_F32, at.p >> 36 & 1 ? far : -far, 0);
     return (at.p >> 37 & 3) == 0 ? MINUS_INFINITY : scaled(w, 1);
@@ -211,7 +214,7 @@ static uint32_t k_value(const golden *g, spot at, int64_t c, uint64_t w, uint64_
     case POISON:
         return scaled(w, 3);
     case COLD:
-        return scaled(w, 10);
+        return scaled(w, 11);
     case MIXED:
         return c == 0 ? mixed_value(at, w) : scaled(w, 1);
     case EQUAL:

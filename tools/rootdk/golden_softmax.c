@@ -163,8 +163,8 @@ static uint32_t wide(rdk_type type, uint64_t w) {
     return golden_scaled(type, w, 7);
 }
 
-/* By type: a bias of little more than -2^20 / log2(e). */
-static const uint32_t EDGES[3] = {0xc9317217, 0xfbfe, 0xc931};
+/* By type: the last bias above -0x1.62e43p+15; the next value, one bit on, is absent. */
+static const uint32_t EDGES[3] = {0xc7317217, 0xf98b, 0xc731};
 
 static uint32_t mixed_x(rdk_type type, uint64_t w) {
     const uint32_t values[4] = {0, golden_sign_bit(type),
