@@ -93,8 +93,8 @@ SOFTMAX = [
         (ROWS, "write_row(d, &now->rows[i], now->log2_l[i], false);",
                "write_row(d, &now->rows[i], now->log2_l[0], false);")]),
     ("logarithm_of_another_row_in_a_pair", "vector", [
-        (ROWS, "write_beside_look(d, r, q, now->log2_l[i])",
-               "write_beside_look(d, r, q, now->log2_l[0])")]),
+        (ROWS, "finish_and_max(*r, *q, log, now->log2_l[i])",
+               "finish_and_max(*r, *q, log, now->log2_l[0])")]),
     ("log_without_cl", "vector", [
         (ROWS, "    EACH f[v] = f32x16_fma(x[v], w->cl, f[v]);\n    EACH r[v] = f32x16_add(r[v], f[v]);",
                "    EACH r[v] = f32x16_add(r[v], f[v]);\n    EACH f[v] = f32x16_fma(x[v], w->cl, f[v]);")]),
@@ -299,13 +299,13 @@ ATTENTION = [
     ("cold_chunk_not_redone", "vector", [
         (WALK, "    else if (cold)\n        c = redo", "    else if (false)\n        c = redo")]),
     ("nan_not_noted", "vector", [
-        (WALK, "note_nan(w, b, g);", ";")]),
+        (WALK, "note_nan(b, g, T);", ";")]),
     ("nan_of_an_unseen_value_kept", "vector", [
         (WALK, "else if (!may_be_multiplied(w, u, b, g, b->lo, g->hi))", "else if (false)")]),
     ("cold_chunk_is_plain", "vector", [
-        (WALK, "plain &= (T[i] <= RDK_ATTENTION_HOT) & (T[i] >= -RDK_ATTENTION_HOT);", "")]),
+        (WALK, "odd = f32x16_select(f32x16_le(t, hot), odd, no);", "")]),
     ("closed_chunks_forgotten", "vector", [
-        (WALK, "bool plain = is_first_chunk(w, b->chunk) && ", "bool plain = ")]),
+        (WALK, "return is_first_chunk(w, b->chunk) && w->rows", "return w->rows")]),
     ("nan_of_plain_rows_kept", "vector", [
         (WALK, "        write_lse(w, r);\n    }\n    return !f32x16_has_nan(sum);", "        write_lse(w, r);\n    }\n    return true;")]),
     ("largest_score_not_noted", "vector", [
@@ -338,8 +338,8 @@ ATTENTION = [
         (WALK, "t->from = p.lane == b->lo ? NULL : w->part + first;", "t->from = NULL;")]),
     ("parts_of_the_first_columns", "vector", [
         (WALK, "t->from += done;", "t->from += 0;")]),
-    ("infinite_score_is_cold", "vector", [
-        (WALK, "if (r->sees_nan || T == INFINITY)", "if (T == INFINITY)")]),
+    ("infinite_score_has_a_sum", "vector", [
+        (WALK, "c = (closed){0, NAN};", "c = (closed){0, c.l};")]),
     # Memory
     ("read_past_a_key", "vector", [
         (WALK, "t.steps = w->d->d_qk;", "t.steps = w->d->d_qk + 1;")]),

@@ -31,8 +31,15 @@ typedef struct rdk_state {
     float o[RDK_MAX_HEAD_DIM];
 } rdk_state;
 
-/* How many keys query i sees. */
-int64_t rdk_attention_visible(const rdk_attention_desc *d, int64_t i);
+/* How many keys query i sees: those at or before its position. */
+static inline int64_t rdk_attention_visible(const rdk_attention_desc *d, int64_t i) {
+    int64_t seen = d->kv_len;
+    if (d->causal == RDK_CAUSAL_BOTTOM_RIGHT)
+        seen = d->kv_len - d->q_len + i + 1;
+    else if (d->causal == RDK_CAUSAL_FROM_POSITION)
+        seen = d->q_pos + i - d->key_pos0 + 1;
+    return seen < 0 ? 0 : seen > d->kv_len ? d->kv_len : seen;
+}
 
 /* scale * log2(e): what queries are multiplied with, so that scores are logits in base 2. */
 float rdk_attention_scale(const rdk_attention_desc *d);

@@ -1,16 +1,7 @@
 /* Attention, the reference: docs/arithmetic.md written in C. Plain loops, no cleverness. */
 #include "kernels/attention/attention.h"
 
-/* ---- What a query sees ------------------------------------------------------------------------ */
-
-int64_t rdk_attention_visible(const rdk_attention_desc *d, int64_t i) {
-    int64_t seen = d->kv_len; /* how many keys lie at or before the query's position */
-    if (d->causal == RDK_CAUSAL_BOTTOM_RIGHT)
-        seen = d->kv_len - d->q_len + i + 1;
-    else if (d->causal == RDK_CAUSAL_FROM_POSITION)
-        seen = d->q_pos + i - d->key_pos0 + 1;
-    return seen < 0 ? 0 : seen > d->kv_len ? d->kv_len : seen;
-}
+/* ---- A query ---------------------------------------------------------------------------------- */
 
 float rdk_attention_scale(const rdk_attention_desc *d) {
     float scale = d->scale == 0 ? (float)(1 / sqrt((double)d->d_qk)) : d->scale;

@@ -393,8 +393,14 @@ static int end_lane(const group *g) {
     return round_up(g->hi, RDK_LANES);
 }
 
+/* Sets n scores to -inf. Whole vectors are stored, for those that are read soon: of the last one, what lies behind
+ * the n stays as it is. */
 RDK_INLINE void hide_first(float *s, int n) {
-    f32x16_fill((char *)s, RDK_F32, 0, n, -INFINITY);
+    const f32x16 hidden = f32x16_set1(-INFINITY);
+    for (; n >= RDK_LANES; n -= RDK_LANES, s += RDK_LANES)
+        f32x16_store(s, hidden);
+    if (n > 0)
+        f32x16_store(s, f32x16_select(b32x16_first(n), hidden, f32x16_load(s)));
 }
 
 /* What is not seen becomes -inf, over whole sixteens of lanes. Where scores lie by key: a lane that some rows do not see is
@@ -422,14 +428,14 @@ static void hide_unseen(const block *b, const group *g) {
     (by_query(g) ? hide_by_query : hide_by_key)(b, g);
 }
 
-/* Finds the rows that see a score of NaN. */
-static void note_nan(const walk *w, const block *b, const group *g) {
+/* Gives the rows that see a score of NaN a T of +inf: with either all of a chunk's sums are NaN. */
+static void note_nan(const block *b, const group *g, float *T) {
     for (int i = 0; i < g->count; i++) {
         int lane = b->lo;
         while (lane < g->ends[i] && !isnan(*score_at(g, lane, i)))
             lane++;
         if (lane < g->ends[i])
-            w->rows[g->first + i].sees_nan = true;
+            T[i] = T[g->width + i] = INFINITY;
     }
 }
 
@@ -517,8 +523,6 @@ static void find_references(const walk *w, const block *b, group *g) {
     float *M = w->M + 2 * g->first, *T = w->T + 2 * g->first;
     f32x16 sum = f32x16_set1(0), moved = sum;
     (by_query(g) ? largest_by_query : g->noted ? largest_noted : largest_by_key)(b, g, max, &sum);
-    if (f32x16_has_nan(sum))
-        note_nan(w, b, g);
     for (int i = 0; i < 2 * g->width; i += RDK_LANES) {
         f32x16 t = f32x16_max(f32x16_load(max + i), f32x16_load(max + g->width + i));
         f32x16_store(max + i, t);
@@ -526,6 +530,8 @@ static void find_references(const walk *w, const block *b, group *g) {
         moved =
             f32x16_add(moved, f32x16_zero_where(may_stay(t, f32x16_load(M + i)), f32x16_set1(1)));
     }
+    if (f32x16_has_nan(sum))
+        note_nan(b, g, T);
     g->shrinks = f32x16_max_lanes(moved) > 0;
     if (g->shrinks)
         move_references(g, max, M);
@@ -962,8 +968,6 @@ static void open_chunk(const walk *w, const group *g) {
     }
     for (int i = 0; i < g->width; i++)
         w->l[g->first + i] = 0;
-    for (int i = 0; i < g->count; i++)
-        w->rows[g->first + i].sees_nan = false;
 }
 
 /* The state of a row's sums over one chunk, but for o. */
@@ -994,7 +998,7 @@ static void close_chunk(const walk *w, int64_t row, int64_t at, int64_t chunk) {
     float *o = sums_of(w, chunk, row), T = w->T[at];
     bool cold = T > RDK_ATTENTION_HOT || (T > -INFINITY && T < -RDK_ATTENTION_HOT);
     closed c = {w->l[row] == 0 ? -INFINITY : w->M[at], w->l[row]};
-    if (r->sees_nan || T == INFINITY)
+    if (T == INFINITY)
         c = (closed){0, NAN};
     else if (cold)
         c = redo_chunk(w, r, o, chunk);
@@ -1066,15 +1070,21 @@ static bool sees_no_more(const walk *w, const block *b, const group *g) {
     return w->rows[g->first + g->count - 1].visible <= b->base + b->hi;
 }
 
-/* Whether the open chunk is all that every row of a group sees, and none of it is cold or NaN. */
+/* Whether the open chunk is all that every row of a group sees, and none of it is cold or NaN. Then every l is above 0, since
+ * the largest score has a weight. */
 static bool is_plain(const walk *w, const block *b, const group *g) {
     const float *T = w->T + 2 * g->first;
-    bool plain = is_first_chunk(w, b->chunk) && w->rows[g->first].visible > 0; /* the least */
-    for (int i = 0; i < g->count; i++) {
-        plain &= !w->rows[g->first + i].sees_nan & (w->l[g->first + i] > 0);
-        plain &= (T[i] <= RDK_ATTENTION_HOT) & (T[i] >= -RDK_ATTENTION_HOT);
+    const f32x16 hot = f32x16_set1(RDK_ATTENTION_HOT), cold = f32x16_set1(-RDK_ATTENTION_HOT);
+    const f32x16 yes = f32x16_set1(0), no = f32x16_set1(1);
+    f32x16 odd = yes;
+    for (int i = 0; i < g->count; i += RDK_LANES) {
+        const int n = (int)least(g->count - i, RDK_LANES);
+        const f32x16 t = f32x16_select(b32x16_first(n), f32x16_load(T + i), hot);
+        odd = f32x16_select(f32x16_le(t, hot), odd, no);
+        odd = f32x16_select(f32x16_le(cold, t), odd, no);
     }
-    return plain;
+    return is_first_chunk(w, b->chunk) && w->rows[g->first].visible > 0 && /* the least */
+           f32x16_max_lanes(odd) == 0;
 }
 
 /* Closes and writes such rows, with little to do for each. False if a NaN is among them: then it is to be done once more, as ever. */

@@ -17,9 +17,8 @@ enum {
 typedef struct rdk_row {
     int64_t batch, head, query;
     int64_t visible;
-    double M, l;   /* of the closed chunks */
-    bool sees_nan; /* among the scores of the open one */
-    bool cold;     /* a closed chunk was */
+    double M, l; /* of the closed chunks */
+    bool cold;   /* one of them was */
 } rdk_row;
 
 /* A width, rounded up to whole vectors. */

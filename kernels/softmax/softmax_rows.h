@@ -615,35 +615,55 @@ static bool is_in_step(const rdk_softmax_desc *d) {
            (!d->bias || d->bias_type == RDK_F32);
 }
 
-static float write_beside_look(const rdk_softmax_desc *d, const row *r, const row *next,
-                               double log2_l) {
-    bool log = d->mode == RDK_LOG_SOFTMAX;
-    if (d->bias)
-        return log ? finish_and_max_biased(*r, *next, true, log2_l)
-                   : finish_and_max_biased(*r, *next, false, log2_l);
-    return log ? finish_and_max(*r, *next, true, log2_l) : finish_and_max(*r, *next, false, log2_l);
-}
-
-/* Writes the rows of a group and looks at those of the next, in pairs where write_beside_look() can. */
-static void write_and_look(const rdk_softmax_desc *d, const group *now, group *next) {
-    bool pairs = is_in_step(d);
-    bool plain = pairs && !d->lse && !d->visible; /* a pair leaves nothing else to do */
+/* Writes the rows of a group and looks at as many of the next, in pairs where they can be; returns how many. */
+RDK_INLINE int write_in_step(const rdk_softmax_desc *d, const group *now, group *next, bool biased,
+                             bool log) {
+    bool plain = !d->lse && !d->visible; /* a pair leaves nothing else to do */
     int i = 0;
     for (; i < now->count && i < next->count; i++) {
         const row *r = &now->rows[i];
         row *q = &next->rows[i];
-        bool pair =
-            pairs && r->l > 0 && q->scale.ch < INFINITY && q->scale.ch > (d->bias ? -INFINITY : 0);
-        if (pair)
-            q->T = write_beside_look(d, r, q, now->log2_l[i]);
-        else
+        float ch = q->scale.ch;
+        bool pair = r->l > 0 && ch < INFINITY && ch > (biased ? -INFINITY : 0);
+        if (!pair)
             look(d, q);
+        else if (biased)
+            q->T = finish_and_max_biased(*r, *q, log, now->log2_l[i]);
+        else
+            q->T = finish_and_max(*r, *q, log, now->log2_l[i]);
         if (!pair || !plain)
             write_row(d, r, now->log2_l[i], pair);
     }
-    for (int k = i; k < next->count; k++)
-        look(d, &next->rows[k]);
-    for (; i < now->count; i++)
+    return i;
+}
+
+/* A function for each kind, so that the loop of the commonest one has nothing of the others in it. */
+static int write_plain(const rdk_softmax_desc *d, const group *now, group *next) {
+    return write_in_step(d, now, next, false, false);
+}
+
+static int write_log(const rdk_softmax_desc *d, const group *now, group *next) {
+    return write_in_step(d, now, next, false, true);
+}
+
+static int write_biased(const rdk_softmax_desc *d, const group *now, group *next) {
+    return write_in_step(d, now, next, true, false);
+}
+
+static int write_biased_log(const rdk_softmax_desc *d, const group *now, group *next) {
+    return write_in_step(d, now, next, true, true);
+}
+
+/* Writes the rows of a group and looks at those of the next. */
+static void write_and_look(const rdk_softmax_desc *d, const group *now, group *next) {
+    int written = 0;
+    if (is_in_step(d) && d->mode == RDK_LOG_SOFTMAX)
+        written = (d->bias ? write_biased_log : write_log)(d, now, next);
+    else if (is_in_step(d))
+        written = (d->bias ? write_biased : write_plain)(d, now, next);
+    for (int i = written; i < next->count; i++)
+        look(d, &next->rows[i]);
+    for (int i = written; i < now->count; i++)
         write_row(d, &now->rows[i], now->log2_l[i], false);
 }
 
