@@ -13,15 +13,15 @@ ALONE = "alone"
 ROWS = "kernels/softmax/softmax_rows.h"
 TYPES = "kernels/vec/f32x16_types.h"
 WALK = "kernels/attention/"
-TILE_H = "kernels/attention/tile.h"
-TILE = "kernels/attention/tile_body.h"
-TILE_AVX2 = "kernels/attention/tile_avx2.h"
-BY_HAND = "kernels/attention/by_hand_avx2.h"
-BY_HAND_X86 = "kernels/attention/by_hand_x86.h"
-FEW_BY_HAND = "kernels/attention/few_by_hand_x86.h"
-TILE_NEON = "kernels/attention/tile_neon.h"
-FEW_X86 = "kernels/attention/few_x86.h"
-FEW_NEON = "kernels/attention/few_neon.h"
+TILE_H = "kernels/attention/tile/tile.h"
+TILE = "kernels/attention/tile/tile_body.h"
+TILE_AVX2 = "kernels/attention/tile/tile_avx2.h"
+ASM = "kernels/attention/tile/asm_avx2.h"
+ASM_X86 = "kernels/attention/tile/asm_x86.h"
+ASM_THIN = "kernels/attention/tile/asm_thin_x86.h"
+TILE_NEON = "kernels/attention/tile/tile_neon.h"
+THIN_X86 = "kernels/attention/tile/thin_x86.h"
+THIN_NEON = "kernels/attention/tile/thin_neon.h"
 AVX2 = "kernels/vec/f32x16_avx2.h"
 NEON = "kernels/vec/f32x16_neon.h"
 CONTRACT = "kernels/contract.h"
@@ -142,31 +142,31 @@ ATTENTION = [
     ("keys_of_another_panel", "vector", [
         (TILE, "t->a + n * rows * a_row", "t->a + (n & 1) * rows * a_row")]),
     ("key_of_a_tile_taken_twice", "vector", [
-        (BY_HAND, "ROW(1, 3, 4, 5, ", "ROW(0, 3, 4, 5, "),
+        (ASM, "ROW(1, 3, 4, 5, ", "ROW(0, 3, 4, 5, "),
         (TILE_NEON, "[6] = tile_4x6}", "[6] = tile_3x6}")]),
     ("few_score_the_same_keys_twice", "vector", [
-        (FEW_X86, "turn_keys(high, keys_on(key, step, 8 / lanes),", "turn_keys(high, key,"),
-        (FEW_NEON, "few_chains(f, f->key + i * f->key_step,", "few_chains(f, f->key,")]),
+        (THIN_X86, "turn_keys(high, keys_on(key, step, 8 / lanes),", "turn_keys(high, key,"),
+        (THIN_NEON, "thin_chains(f, f->key + i * f->key_step,", "thin_chains(f, f->key,")]),
     ("few_halves_of_four_keys_swapped", "vector", [
-        (FEW_X86, "m[1] = pairs_high(p[0], p[1]);", "m[1] = pairs_high(p[1], p[0]);"),
-        (FEW_NEON, "#define FEW_EVEN_2(i) FEW_ADD(2, i, even)", "#define FEW_EVEN_2(i) FEW_ADD(2, i, odd)")]),
+        (THIN_X86, "m[1] = pairs_high(p[0], p[1]);", "m[1] = pairs_high(p[1], p[0]);"),
+        (THIN_NEON, "#define THIN_EVEN_2(i) THIN_ADD(2, i, even)", "#define THIN_EVEN_2(i) THIN_ADD(2, i, odd)")]),
     ("few_chains_added_in_another_order", "vector", [
-        (FEW_X86, "bool is_first, const int lanes) {", "bool is_first, const int lanes) {\n"
+        (THIN_X86, "bool is_first, const int lanes) {", "bool is_first, const int lanes) {\n"
                   "    if (lanes == 2 && !is_first) {\n"
                   "        low = _mm256_permute_ps(low, 0xb1);\n        high = _mm256_permute_ps(high, 0xb1);\n    }"),
-        (FEW_NEON, "        few_join(scores, &even);\n        few_join(scores, &odd);",
-                   "        few_join(scores, &odd);\n        few_join(scores, &even);")]),
+        (THIN_NEON, "        thin_join(scores, &even);\n        thin_join(scores, &odd);",
+                   "        thin_join(scores, &odd);\n        thin_join(scores, &even);")]),
     ("few_keys_swapped_by_hand", "vector", [ # NEON, which has nothing by hand, gets another wrong key
-        (FEW_BY_HAND, "HALVES_##quad(keys, 5, 7, 11)", "HALVES_##quad(keys, 7, 5, 11)"),
-        (FEW_NEON, "few_join(scores + 8 * FEW, &high);", "few_join(scores + 8 * FEW, &low);")]),
+        (ASM_THIN, "HALVES_##quad(keys, 5, 7, 11)", "HALVES_##quad(keys, 7, 5, 11)"),
+        (THIN_NEON, "thin_join(scores + 8 * THIN, &high);", "thin_join(scores + 8 * THIN, &low);")]),
     ("few_pieces_joined_in_another_order_by_hand", "vector", [
-        (FEW_BY_HAND, "PLUS(8, 10) PLUS(9, 10)", "PLUS(9, 10) PLUS(8, 10)"),
-        (FEW_NEON, "few_ones(&odd, f, key, c + 1, 2, end);", "few_ones(&even, f, key, c + 1, 2, end);")]),
+        (ASM_THIN, "PLUS(8, 10) PLUS(9, 10)", "PLUS(9, 10) PLUS(8, 10)"),
+        (THIN_NEON, "thin_ones(&odd, f, key, c + 1, 2, end);", "thin_ones(&even, f, key, c + 1, 2, end);")]),
     ("few_elements_set_aside_swapped_by_hand", "vector", [
-        (FEW_BY_HAND, 'LOAD("%[aside]", 12) LOAD("32+%[aside]", 13)', 'LOAD("32+%[aside]", 12) LOAD("%[aside]", 13)'),
-        (FEW_NEON, "few_ones(&high, f, above, whole, 1, f->d);", "few_ones(&high, f, key, whole, 1, f->d);")]),
+        (ASM_THIN, 'LOAD("%[aside]", 12) LOAD("32+%[aside]", 13)', 'LOAD("32+%[aside]", 12) LOAD("%[aside]", 13)'),
+        (THIN_NEON, "thin_ones(&high, f, above, whole, 1, f->d);", "thin_ones(&high, f, key, whole, 1, f->d);")]),
     ("few_groups_of_keys_all_alike", "vector", [
-        (FEW_BY_HAND, "keys_on = keys * far - bytes", "keys_on = -bytes"),
+        (ASM_THIN, "keys_on = keys * far - bytes", "keys_on = -bytes"),
         (TILE_H, "one.key += keys * one.key_step", "one.key += 0")]),
     ("edge_tile_one_row_short", "vector", [
         (WALK, "run_tile(t, keys, vectors) ==", "run_tile(t, times == 1 && keys > 1 ? keys - 1 : keys, vectors) ==")]),
@@ -189,13 +189,13 @@ ATTENTION = [
     ("second_chain_alone", "vector", [
         (TILE, "if (k.first > 0)", "if (k.first > 1)")]),
     ("second_chain_alone_by_hand", "vector", [ # NEON, which has no tiles by hand, gets another wrong shape
-        (BY_HAND_X86, "ADD(AT_VECTOR(i), sum) PUT", "PUT"),
+        (ASM_X86, "ADD(AT_VECTOR(i), sum) PUT", "PUT"),
         (TILE_NEON, "[8] = {[2] = tile_8x2}", "[8] = {[2] = tile_7x2}")]),
     ("second_chain_from_the_first_step", "vector", [
-        (BY_HAND_X86, "b_row - (even - 4) * b_step", "0 - (even - 4) * b_step"),
+        (ASM_X86, "b_row - (even - 4) * b_step", "0 - (even - 4) * b_step"),
         (TILE, "chain_in_b(t, &k) + b_before", "t->b + b_before")]),
     ("tiles_below_each_other_all_alike", "vector", [
-        (BY_HAND_X86, "a_on = rows * far - 4 - (odd - 4) * 8", "a_on = -4 - (odd - 4) * 8"),
+        (ASM_X86, "a_on = rows * far - 4 - (odd - 4) * 8", "a_on = -4 - (odd - 4) * 8"),
         (TILE, "t->a + n * rows * a_row + k.first", "t->a + k.first")]),
     # What a query sees
     ("causal_sees_one_key_more", "vector", [
@@ -231,7 +231,7 @@ ATTENTION = [
     ("output_shrunk_like_the_first_row", "vector", [
         (TILE, "tile_splat(factors + r)", "tile_splat(factors)")]),
     ("output_shrunk_like_the_first_row_by_hand", "vector", [
-        (BY_HAND_X86, 'SPLAT(#r "*4(%[n])", x)', 'SPLAT("0*4(%[n])", x)'),
+        (ASM_X86, 'SPLAT(#r "*4(%[n])", x)', 'SPLAT("0*4(%[n])", x)'),
         (TILE_NEON, "[6] = {[2] = tile_6x2, [4] = tile_6x4}", "[6] = {[2] = tile_6x2, [4] = tile_5x4}")]),
     ("output_shrunk_by_the_next_row", "vector", [
         (WALK, "factors == g->shrink ? factors + row : factors;",
@@ -249,7 +249,7 @@ ATTENTION = [
                "has_plain_weights(r) ? w->M[2 * g.first + i]")]),
     # Values
     ("output_in_another_row", "vector", [
-        (BY_HAND_X86, "#define C_ROW_4 C_ROW_1", "#define C_ROW_4 C_ROW_2"),
+        (ASM_X86, "#define C_ROW_4 C_ROW_1", "#define C_ROW_4 C_ROW_2"),
         (TILE_NEON, "[4] = tile_5x4}", "[4] = tile_4x4}")]),
     ("weights_of_the_next_query", "vector", [
         (WALK, "score_at(g, b->lo, first);", "score_at(g, b->lo, first + 1);")]),
@@ -259,33 +259,33 @@ ATTENTION = [
                "            if (first == 0 && strip < 2 * TILE_STRIP && w->width >= 2 * TILE_STRIP)\n"
                "                strip = TILE_STRIP - strip;")]),
     ("columns_side_by_side_all_alike", "vector", [
-        (BY_HAND_X86, "*b = t->b + i * t->b_across;", "*b = t->b;"),
+        (ASM_X86, "*b = t->b + i * t->b_across;", "*b = t->b;"),
         (TILE, "tile_column(t, i * t->b_across,", "tile_column(t, 0,")]),
     ("values_put_one_step_too_far", "vector", [ # NEON, which has no tiles by hand, gets another wrong place
-        (BY_HAND_X86, "COPY_ON(1), COPY_ON(4)", "COPY_ON(1), COPY_ON(5)"),
+        (ASM_X86, "COPY_ON(1), COPY_ON(4)", "COPY_ON(1), COPY_ON(5)"),
         (WALK, "lane * columns + (c - strip)", "(lane + 1) % RDK_BLOCK * columns + (c - strip)")]),
     ("values_put_but_for_a_column", "vector", [
-        (BY_HAND_X86, ' STORE(#s "*2*" BYTES "+" BYTES "(%[copy])", B1)', ""),
+        (ASM_X86, ' STORE(#s "*2*" BYTES "+" BYTES "(%[copy])", B1)', ""),
         (WALK, "for (int64_t c = first; c < w->width; c += RDK_LANES) {",
                "for (int64_t c = first; c < w->width - (w->width > 2 * RDK_LANES ? RDK_LANES : 0); c += RDK_LANES) {")]),
     ("results_by_the_first_rows_factor", "vector", [ # NEON, which has no tiles by hand, gets other wrong shapes
-        (BY_HAND_X86, 'SPLAT("8+16*" #r "(%[results])", X)', 'SPLAT("8(%[results])", X)'),
+        (ASM_X86, 'SPLAT("8+16*" #r "(%[results])", X)', 'SPLAT("8(%[results])", X)'),
         (TILE_NEON, "[4] = {[2] = tile_4x2", "[4] = {[2] = tile_3x2")]),
     ("results_without_a_column", "vector", [
-        (BY_HAND_X86, "JOIN_IT(s1, r, 1) TO_RESULT(r) RESULT(s0, r, 0) RESULT(s1, r, 1)", "JOIN_IT(s1, r, 1) TO_RESULT(r) RESULT(s0, r, 0)"),
+        (ASM_X86, "JOIN_IT(s1, r, 1) TO_RESULT(r) RESULT(s0, r, 0) RESULT(s1, r, 1)", "JOIN_IT(s1, r, 1) TO_RESULT(r) RESULT(s0, r, 0)"),
         (TILE_NEON, "[7] = {[2] = tile_7x2}", "[7] = {[2] = tile_6x2}")]),
     ("results_not_looked_through_for_nan", "vector", [
-        (BY_HAND_X86, ' PLUS_SUM(s, SPARE)', ""),
+        (ASM_X86, ' PLUS_SUM(s, SPARE)', ""),
         (TILE_NEON, "[5] = {[2] = tile_5x2", "[5] = {[2] = tile_4x2")]),
     ("packed_values_of_the_first_rows_twice", "vector", [
         (WALK, "for (int i = first_band; i < bands;", "for (int i = 0; i < bands;")]),
     ("few_scores_over_weights_still_needed", "vector", [
         (WALK, "now->g.scores += (now - works) * QUANTUM * RDK_BLOCK;", ";")]),
     ("few_sums_begin_anew_with_each_panel", "vector", [ # NEON, which has no tiles by hand, gets another wrong shape
-        (FEW_BY_HAND, 'DO("add %[part], %[c]") EACH_##shape(LOAD_ROW)', 'DO("add %[part], %[c]") ZEROS'),
+        (ASM_THIN, 'DO("add %[part], %[c]") EACH_##shape(LOAD_ROW)', 'DO("add %[part], %[c]") ZEROS'),
         (TILE_NEON, "[3] = {[2] = tile_3x2", "[3] = {[2] = tile_2x2")]),
     ("few_columns_swapped", "vector", [
-        (FEW_BY_HAND, "ROW_4(DO_IT, 1, 4, 5, 6, 7)", "ROW_4(DO_IT, 1, 4, 5, 7, 6)"),
+        (ASM_THIN, "ROW_4(DO_IT, 1, 4, 5, 6, 7)", "ROW_4(DO_IT, 1, 4, 5, 7, 6)"),
         (TILE_NEON, "[2] = {[2] = tile_2x2", "[2] = {[2] = tile_1x2")]),
     ("values_of_the_first_head", "vector", [
         (WALK, "u->v = rdk_const_view_row(&w->d->v, batch, kv_head, 0);",
@@ -309,7 +309,7 @@ ATTENTION = [
     ("nan_of_plain_rows_kept", "vector", [
         (WALK, "        write_lse(w, r);\n    }\n    return !f32x16_has_nan(sum);", "        write_lse(w, r);\n    }\n    return true;")]),
     ("largest_score_not_noted", "vector", [
-        (BY_HAND_X86, "LARGER(s2, B2) ", ""),
+        (ASM_X86, "LARGER(s2, B2) ", ""),
         (WALK, "EACH most[v] = f32x16_max(most[v], x[v]);", "")]),
     ("noted_where_it_was_not", "vector", [
         (TILE_AVX2, "return f && t->kind == TILE_SCORES && !t->by_chain ?", "return t->kind == TILE_SCORES ?"),
@@ -320,14 +320,14 @@ ATTENTION = [
     ("blocks_forgotten", "vector", [
         (TILE, "            else if (factors)\n", "            else if (false)\n")]),
     ("blocks_forgotten_by_hand", "vector", [ # NEON, which has no tiles by hand, gets another wrong shape
-        (BY_HAND_X86, "#define ADD_ROW(sum, r, i) PLUS_ROW(sum, r, i) PUT_ROW", "#define ADD_ROW(sum, r, i) PUT_ROW"),
+        (ASM_X86, "#define ADD_ROW(sum, r, i) PLUS_ROW(sum, r, i) PUT_ROW", "#define ADD_ROW(sum, r, i) PUT_ROW"),
         (TILE_NEON, "[16] = tile_1x16", "[16] = tile_1x8")]),
     ("results_without_the_sums_before", "vector", [ # NEON gets another wrong shape
-        (BY_HAND_X86, "ENDED(RESULT_TILES, shape, rows, vectors, JOIN_NOTHING, PLUS_ROW, PLUS_ROW_TIMES)",
+        (ASM_X86, "ENDED(RESULT_TILES, shape, rows, vectors, JOIN_NOTHING, PLUS_ROW, PLUS_ROW_TIMES)",
                       "ENDED(RESULT_TILES, shape, rows, vectors, JOIN_NOTHING, JOIN_NOTHING, PLUS_ROW_TIMES)"),
         (TILE_NEON, "[4] = tile_2x4", "[4] = tile_1x4")]),
     ("results_without_the_rest_of_the_inverse", "vector", [ # NEON gets another wrong shape
-        (BY_HAND_X86, "TIMES_PLUS(X, B1, s) STORE", "TIMES_PLUS(X, B0, s) STORE"),
+        (ASM_X86, "TIMES_PLUS(X, B1, s) STORE", "TIMES_PLUS(X, B0, s) STORE"),
         (TILE_NEON, "[4] = tile_3x4", "[4] = tile_2x4")]),
     ("out_without_the_rest_of_the_inverse", "vector", [
         (WALK, "f32x16_fma(o, f32x16_set1(by.lo), f32x16_set1(0))", "f32x16_set1(0)")]),
@@ -344,8 +344,8 @@ ATTENTION = [
     ("read_past_a_key", "vector", [
         (WALK, "t.steps = w->d->d_qk;", "t.steps = w->d->d_qk + 1;")]),
     ("few_read_past_a_key", "vector", [
-        (FEW_X86, "_mm_maskload_ps(high, mask)", "_mm_loadu_ps(high)"),
-        (FEW_NEON, "tile_take(at + i * step)", "tile_load(at + i * step)")]),
+        (THIN_X86, "_mm_maskload_ps(high, mask)", "_mm_loadu_ps(high)"),
+        (THIN_NEON, "tile_take(at + i * step)", "tile_load(at + i * step)")]),
     ("read_past_a_query", "vector", [
         (TILE_AVX2, "_mm256_maskload_ps(from, first)", "_mm256_loadu_ps(from)"),
         (TILE_NEON, "memcpy(whole, p, (size_t)n * sizeof whole[0]);",

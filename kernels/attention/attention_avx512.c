@@ -1,6 +1,6 @@
 /* Attention on AVX-512. */
 #include "kernels/vec/f32x16_avx512.h"
-#include "kernels/attention/tile_avx512.h"
+#include "kernels/attention/tile/tile_avx512.h"
 #include "kernels/attention/attention_walk.h"
 
 RDK_ATTENTION_KERNEL(RDK_KERNEL(attention, avx512)) {

@@ -1,6 +1,6 @@
 /* Attention on NEON. */
 #include "kernels/vec/f32x16_neon.h"
-#include "kernels/attention/tile_neon.h"
+#include "kernels/attention/tile/tile_neon.h"
 #include "kernels/attention/attention_walk.h"
 
 RDK_ATTENTION_KERNEL(RDK_KERNEL(attention, neon)) {

@@ -245,7 +245,7 @@ static float *queries_of(const walk *w, const group *g) {
     return w->q + g->first * rdk_whole_fours(w->d->d_qk);
 }
 
-/* Those of very few queries by four elements: [four elements][FEW][4]. */
+/* Those of very few queries by four elements: [four elements][THIN][4]. */
 static float *quads_of(const walk *w, const group *g) {
     return queries_of(w, g) + g->width * rdk_whole_fours(w->d->d_qk);
 }
@@ -257,7 +257,7 @@ static void enter_quads(const walk *w, const group *g) {
         const rdk_row *r = &w->rows[g->first + i];
         const char *q = rdk_const_view_row(&w->d->q, r->batch, r->head, r->query);
         float *to = quads_of(w, g) + 4 * i;
-        for (int64_t c = 0; c < d; c += 4, to += 4 * FEW) {
+        for (int64_t c = 0; c < d; c += 4, to += 4 * THIN) {
             float four[4] = {0};
             if (c + 4 <= d)
                 memcpy(four, q + c * 4, sizeof four);
@@ -380,7 +380,7 @@ static void score_group(const walk *w, const unit *u, const block *b, group *g, 
 
 /* Whether scores lie by query. */
 static bool by_query(const group *g) {
-    return FEW > 0 && g->lane_step == 1;
+    return THIN > 0 && g->lane_step == 1;
 }
 
 /* ---- Phase 2: maxima ------------------------------------------------------------------------------------ */
@@ -940,8 +940,8 @@ static void find_group(const walk *w, const unit *u, int i, int groups, group *g
     int64_t first = parts * i / groups * QUANTUM, end = parts * (i + 1) / groups * QUANTUM;
     g->first = u->first + first;
     g->count = (int)(least(end, u->count) - first);
-    g->by_chain = u->count > FEW && w->d->d_qk > RDK_PIECE;
-    g->width = round_up(g->count, u->count <= FEW || g->by_chain ? QUANTUM : 8);
+    g->by_chain = u->count > THIN && w->d->d_qk > RDK_PIECE;
+    g->width = round_up(g->count, u->count <= THIN || g->by_chain ? QUANTUM : 8);
     g->scores = w->scores;
     g->lane_step = g->width;
     g->row_step = 1;
@@ -1160,7 +1160,7 @@ static void weigh_scores(const walk *w, const block *b, group *g) {
 
 /* Whether queries lie by four elements, side by side only where tiles are to read them. */
 static bool wants_quads(const unit *u) {
-    return FEW_QUADS && u->count <= FEW;
+    return THIN_QUADS && u->count <= THIN;
 }
 
 static bool is_first(const block *b) {
@@ -1438,7 +1438,7 @@ static panel values_from(const walk *w, const work *k, int lane) {
 
 /* Keys that lie so far apart that a cache's sets hold too few of them, brought together. There is room where
  * packed values would be, since very few queries pack none. */
-static void gather_keys(const walk *w, few *f, int count) {
+static void gather_keys(const walk *w, thin *f, int count) {
     int64_t d = w->d->d_qk;
     if (count * d > RDK_BLOCK * w->width)
         return;
@@ -1449,7 +1449,7 @@ static void gather_keys(const walk *w, few *f, int count) {
 }
 
 /* What all scores of a block have in common. */
-RDK_INLINE void begin_few(const walk *w, const group *g, few *f) {
+RDK_INLINE void begin_few(const walk *w, const group *g, thin *f) {
     f->q = queries_of(w, g);
     f->quads = quads_of(w, g);
     f->d = w->d->d_qk;
@@ -1460,7 +1460,7 @@ RDK_INLINE void begin_few(const walk *w, const group *g, few *f) {
 /* The scores of very few queries, by query: lanes `lane` ... end - 1, `times` times `keys` of them where there are so many,
  * with what f knows of all lanes. The last keys may come twice in part. */
 static void score_few(const walk *w, const work *k, int lane, int end, int keys, int times,
-                      few *f) {
+                      thin *f) {
     const group *g = &k->g;
     bool far_apart = w->d->k.row_stride * 4 >= FAR_APART;
     for (int first; lane < end; lane += keys * times) {
@@ -1475,7 +1475,7 @@ static void score_few(const walk *w, const work *k, int lane, int end, int keys,
         f->c = score_at(g, first, 0);
         if (far_apart)
             gather_keys(w, f, keys);
-        run_few(f, g->count);
+        run_thin(f, g->count);
     }
 }
 
@@ -1536,7 +1536,7 @@ static void look_ahead(const walk *w, const beside *s, ahead *next) {
 
 /* The scores of `now` beside the values of `before`; either may be NULL. `after` are the first keys of what comes then. */
 static void score_beside_values(const walk *w, work *now, const work *before, panel after) {
-    int keys = few_keys(now ? now->g.count : before->g.count, w->chains);
+    int keys = thin_keys(now ? now->g.count : before->g.count, w->chains);
     beside s = {.now = now, .before = before, .after = after};
     s.at_once = w->panel > keys ? w->panel : keys;
     if (now && now->g.hi - now->b.lo < keys) {
@@ -1549,7 +1549,7 @@ static void score_beside_values(const walk *w, work *now, const work *before, pa
         s.key = now->b.lo;
         s.keys_end = now->g.hi;
     }
-    few f;
+    thin f;
     tile t;
     ahead next;
     if (now)
@@ -1599,7 +1599,7 @@ static void attend_to_all(const walk *w, const unit *units, int count) {
     work works[2], *last = NULL;
     while (position < end) {
         block b = block_at(w, position, end);
-        if (units[0].count <= FEW)
+        if (units[0].count <= THIN)
             last = attend_to_few(w, units, count, b, works, last);
         else
             for (int i = 0; i < count; i++)
@@ -1651,7 +1651,7 @@ static void attend_with_head(const walk *w, int64_t batch, int64_t kv_head) {
     for (int64_t first = 0; first < rows; first += size) {
         unit u = {.first = 0, .count = least(size, rows - first)};
         enter_unit(w, &u, batch, kv_head, first);
-        if (w->translates && u.count > FEW)
+        if (w->translates && u.count > THIN)
             translate_unit(w, &u);
         attend_to_all(w, &u, 1);
     }
@@ -1659,7 +1659,7 @@ static void attend_with_head(const walk *w, int64_t batch, int64_t kv_head) {
 
 /* Rows that so many take in the scratch; the queries of very few lie there twice. */
 static int64_t space_of(int64_t rows) {
-    return rows <= FEW ? 2 * QUANTUM : round_up((int)rows, QUANTUM);
+    return rows <= THIN ? 2 * QUANTUM : round_up((int)rows, QUANTUM);
 }
 
 /* Several heads in step, each with a few rows: for keys that lie [position][head], so that memory is read
@@ -1692,7 +1692,7 @@ static char *take(char **scratch, size_t bytes) {
 /* Rows of so many bytes that are worth reading in turn, from memory. */
 static int panel_of(int64_t row) {
     int rows = RDK_BLOCK;
-    while (rows > 8 && rows * row > FEW_PANEL)
+    while (rows > 8 && rows * row > THIN_PANEL)
         rows /= 2;
     return rows;
 }
@@ -1709,8 +1709,8 @@ static walk begin(const rdk_attention_desc *d) {
     const double keys = both * (double)d->kv_heads * (double)d->kv_len;
     w.from_memory = keys > LARGEST_CACHE;
     w.translates = keys + both * (double)d->q_heads * (double)d->q_len > MANY_PAGES;
-    w.panel = w.from_memory ? panel_of(row) : rdk_l2_size >= LARGE_L2 ? RDK_BLOCK : FEW_IN_L1;
-    w.far = least(FEW_AHEAD / row, RDK_BLOCK);
+    w.panel = w.from_memory ? panel_of(row) : rdk_l2_size >= LARGE_L2 ? RDK_BLOCK : THIN_IN_L1;
+    w.far = least(THIN_AHEAD / row, RDK_BLOCK);
     w.max_rows = s.rows;
     w.q = (float *)(void *)take(&free, (size_t)s.q * 4);
     w.o = (float *)(void *)take(&free, (size_t)s.o * 4);

@@ -4,7 +4,7 @@
     spills.py OBJDUMP OPTIMIZATION SANITIZER STATIC_LIBRARY
 
 Disassembles the attention kernels of a static library and looks at the loops, with some fused
-multiply-adds, of the functions tile_*. Prints what each loop does. The loops of few_* are shown too, but not
+multiply-adds, of the functions tile_*. Prints what each loop does. The loops of thin_* are shown too, but not
 judged: with four queries the sums and the keys that are turned need more than AVX2's sixteen registers.
 """
 
@@ -15,7 +15,7 @@ import sys
 
 from loops import disassembly, functions, loops, skip
 
-JUDGED, SHOWN = "tile_", "few_"
+JUDGED, SHOWN = "tile_", ("thin_", "asm_thin_")
 
 
 def on_stack(rules, code, c):

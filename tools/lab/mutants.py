@@ -66,15 +66,15 @@ SPEED_FUNCTIONS = {
     "rows_ahead": "what is fetched ahead", "rows_in_order": "what is fetched ahead", "runs_of": "what is fetched ahead",
     "translate": "what is translated ahead", "translate_rows": "what is translated ahead",
     "translate_place": "what is translated ahead", "translate_unit": "what is translated ahead",
-    "by_hand": "which of two tiles that give the same bits",
-    "simple_tile": "which of two tiles that give the same bits",
+    "asm_tile": "which of two tiles that give the same bits",
+    "asm_tile_of": "which of two tiles that give the same bits",
     "run_beside": "which of two tiles that give the same bits",
-    "few_by_hand": "which of two functions that give the same bits",
-    "simple_few": "which of two functions that give the same bits",
+    "asm_thin": "which of two functions that give the same bits",
+    "asm_thin_of": "which of two functions that give the same bits",
     "fetches_in_a_row": "which of two functions that give the same bits",
 }
 # What only tiles by hand do: where tiles are emulated, in C, it is left before it changes anything.
-BY_HAND_FUNCTIONS = {"write_with_values"}
+ASM_FUNCTIONS = {"write_with_values"}
 SPEED_LINES = re.compile(
     r"__builtin_prefetch|stream_fetch|\bfetch|\bf\.left|next_k|next_v|next_row|next_count|next_head|same_head|w->translates|->later|later_bias|r\.later|short_rows|FETCH_BYTES"
     r"|WORTH_PACKING|TILE_PACKS|SUMS_BESIDE =|>= TILE_KEYS_OF\[0\]|FAR_APART|far_apart|GROUP_COLUMNS|FEW_LINES|RDK_ALIGN =|RDK_STATE_FLOATS =|__asm__|_Pragma"
@@ -314,7 +314,7 @@ def sites_in(name, salt):
 def sites_of(target, seed):
     files = {CONTRACT} if target == "contract" else \
         {f for _, source in TARGETS[target][2] for f in files_of(source)} - {CONTRACT}
-    unreached = BY_HAND_FUNCTIONS if TARGETS[target][1] == SIMDE else ()
+    unreached = ASM_FUNCTIONS if TARGETS[target][1] == SIMDE else ()
     return sorted(s for f in sorted(files) if f != "kernels/kernels.h" and not f.endswith("inline.h")
                   for s in sites_in(f, f"{seed}|{target}") if s.function not in unreached)
 

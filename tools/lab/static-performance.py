@@ -42,8 +42,8 @@ ISAS = {
         "title": "AVX2", "lanes": 8, "triple": "x86_64", "objdump": "objdump",
         "builds": {"gcc": ["gcc-12"], "clang": ["clang-19"]},
         "full": ("tile_scores_4x3_of_1", "tile_scores_4x3_of_2", "tile_values_6x2"),
-        "shown": ("tile_scores_8x1_of_2", "few_by_hand_1_of_2", "few_by_hand_2_of_2", "few_by_hand_3_of_2",
-                  "few_by_hand_4_of_2", "few_by_hand_4_of_1", "tile_by_query_4x2"),
+        "shown": ("tile_scores_8x1_of_2", "asm_thin_1_of_2", "asm_thin_2_of_2", "asm_thin_3_of_2",
+                  "asm_thin_4_of_2", "asm_thin_4_of_1", "tile_by_query_4x2"),
         "models": {"ymm": [model("znver3", ("Zn3FP0", "Zn3FP1")),
                            model("haswell", ("HWPort0", "HWPort1"))]},
     },
@@ -51,8 +51,8 @@ ISAS = {
         "title": "AVX-512", "lanes": 16, "triple": "x86_64", "objdump": "objdump",
         "builds": {"gcc": ["gcc-12"], "clang": ["clang-19"]},
         "full": ("tile_scores_8x3_of_1", "tile_scores_8x3_of_2", "tile_values_6x4"),
-        "shown": ("tile_scores_8xhalf_of_2", "few_by_hand_1_of_2", "few_by_hand_2_of_2", "few_by_hand_3_of_2",
-                  "few_by_hand_4_of_2", "few_by_hand_4_of_1", "tile_by_query_4x4"),
+        "shown": ("tile_scores_8xhalf_of_2", "asm_thin_1_of_2", "asm_thin_2_of_2", "asm_thin_3_of_2",
+                  "asm_thin_4_of_2", "asm_thin_4_of_1", "tile_by_query_4x4"),
         "models": {"zmm": [model("skylake-avx512", ("SKXPort0", "SKXPort5")),
                            model("znver4", ("Zn4FP0", "Zn4FP1"), passes=2, by_rate=True)],
                    "ymm": [model("skylake-avx512", ("SKXPort0", "SKXPort1")),
@@ -61,7 +61,7 @@ ISAS = {
     "neon": {
         "title": "NEON", "lanes": 4, "triple": "aarch64", "objdump": "aarch64-linux-gnu-objdump",
         "builds": {"gcc": ["aarch64-linux-gnu-gcc"], "clang": ["clang-19", "--target=aarch64-linux-gnu"]},
-        "full": ("tile_4x6", "tile_6x4"), "shown": ("tile_8x2", "few_of_1", "few_of_2"),
+        "full": ("tile_4x6", "tile_6x4"), "shown": ("tile_8x2", "thin_of_1", "thin_of_2"),
         "models": {"": [model("neoverse-n1", ("N1UnitV0", "N1UnitV1")),
                         model("neoverse-n2", ("N2UnitV0", "N2UnitV1")),
                         model("neoverse-v1", tuple(f"V1UnitV{i}" for i in range(4))),
@@ -72,13 +72,13 @@ ISAS = {
 # What the functions of tiles and few queries are for; the others are found by what they are.
 MEANS = {"tile_scores_4x3_of_1": "scores, one chain", "tile_scores_4x3_of_2": "scores, two chains",
          "tile_values_6x2": "values", "tile_scores_8x1_of_2": "scores, 5 to 8 queries",
-         "tile_by_query_4x2": "values, 4 queries", "few_by_hand_1_of_2": "scores, 1 query, two chains",
-         "few_by_hand_2_of_2": "2 queries", "few_by_hand_3_of_2": "3 queries", "few_by_hand_4_of_2": "4 queries",
-         "few_by_hand_4_of_1": "4 queries, one chain", "tile_by_query_4x4": "values, 4 queries",
+         "tile_by_query_4x2": "values, 4 queries", "asm_thin_1_of_2": "scores, 1 query, two chains",
+         "asm_thin_2_of_2": "2 queries", "asm_thin_3_of_2": "3 queries", "asm_thin_4_of_2": "4 queries",
+         "asm_thin_4_of_1": "4 queries, one chain", "tile_by_query_4x4": "values, 4 queries",
          "tile_scores_8x3_of_1": "scores, one chain", "tile_scores_8x3_of_2": "scores, two chains",
          "tile_values_6x4": "values", "tile_scores_8xhalf_of_2": "scores, 5 to 8 queries", "tile_4x6": "scores", "tile_6x4": "values",
-         "tile_8x2": "scores, 5 to 8 queries", "few_of_1": "up to 4 queries, one chain",
-         "few_of_2": "up to 4 queries, two chains"}
+         "tile_8x2": "scores, 5 to 8 queries", "thin_of_1": "up to 4 queries, one chain",
+         "thin_of_2": "up to 4 queries, two chains"}
 ATTENTION, SOFTMAX = "weights of attention", "weights of softmax"
 BLOCK, WEIGHT_FMAS = 128, 9 # columns of a block; FMAs of a weight without a bias
 
@@ -148,7 +148,7 @@ def weight_loops(rules, found, lanes):
     """Of attention the loop without a branch; of softmax the run of a whole block without biases, which branches surround."""
     attention, softmax = [], []
     for member, _, name, code in found:
-        if member.startswith("attention_") and not name.startswith(("tile_", "few_")):
+        if member.startswith("attention_") and not name.startswith(("tile_", "thin_", "asm_thin_")):
             bodies = ([code[i] for i in sorted(body)] for body in loops.loops(rules, code))
             attention += [body for body in bodies if is_straight(rules, body)]
         elif member.startswith("softmax_") and name.startswith("sums_kept"):

@@ -1,4 +1,4 @@
-/* Tiles in assembly, for the vectors of any x86. Included by by_hand_<isa>.h after it has defined
+/* Tiles in assembly, for the vectors of any x86. Included by asm_<isa>.h after it has defined
  *
  *     REGISTER, BYTES     a vector's name without its number, and how many bytes it has
  *     B0 ... B3, X        the numbers of those that hold a step of b, and an element of a
@@ -13,9 +13,9 @@
  * queue in which the FMAs of the next tile should be. So the last four steps are done for the front half of the sums, which
  * are stored, and then for the back half.
  *
- * Everything that is not simple is left to tile_body.h: see simple_tile(). The arithmetic is the same. */
-#ifndef RDK_BY_HAND_X86_H
-#define RDK_BY_HAND_X86_H
+ * Everything that is not simple is left to tile_body.h: see asm_tile_of(). The arithmetic is the same. */
+#ifndef RDK_ASM_X86_H
+#define RDK_ASM_X86_H
 
 #include <stddef.h>
 
@@ -359,17 +359,17 @@ _Static_assert(offsetof(tile_result, inverse.inv) == 8 && offsetof(tile_result, 
 
 /* ---- Which there are: of a number of rows and vectors; NULL where there is none ------------------------------- */
 
-typedef struct tiles_by_hand {
+typedef struct asm_tiles {
     tile_function *scores_of_1, *scores_of_2, *scores_by_chain, *values, *values_copied, *results;
     tile_function *values_by_query; /* of very few queries */
-} tiles_by_hand;
+} asm_tiles;
 
-#define SCORES_BY_HAND(shape)                                                                      \
+#define ASM_SCORES(shape)                                                                      \
     .scores_of_1 = tile_scores_##shape##_of_1, .scores_of_2 = tile_scores_##shape##_of_2,          \
     .scores_by_chain = tile_scores_##shape##_by_chain
-#define VALUES_BY_HAND(shape) .values = tile_values_##shape, .results = tile_results_##shape
-#define VALUES_COPIED_BY_HAND(shape) .values_copied = tile_values_copied_##shape
-#define BY_QUERY_BY_HAND(shape) .values_by_query = tile_by_query_##shape
+#define ASM_VALUES(shape) .values = tile_values_##shape, .results = tile_results_##shape
+#define ASM_VALUES_COPIED(shape) .values_copied = tile_values_copied_##shape
+#define ASM_BY_QUERY(shape) .values_by_query = tile_by_query_##shape
 
 RDK_INLINE bool fetches_in_a_row(const stream *s) {
     return s->left <= 0 || s->gap == 0;
@@ -385,7 +385,7 @@ RDK_INLINE bool fetches_upwards(const stream *s) {
     return s->left <= 0 || s->row * RDK_LINE + s->gap > 0;
 }
 
-RDK_INLINE tile_function *scores_by_hand(const tiles_by_hand *are, const tile *t) {
+RDK_INLINE tile_function *asm_scores(const asm_tiles *are, const tile *t) {
     return t->chains == 1          ? are->scores_of_1
            : t->by_chain           ? are->scores_by_chain
            : t->steps <= RDK_PIECE ? are->scores_of_2
@@ -393,14 +393,14 @@ RDK_INLINE tile_function *scores_by_hand(const tiles_by_hand *are, const tile *t
 }
 
 /* The function for a tile, or NULL. */
-RDK_INLINE tile_function *simple_tile(const tiles_by_hand *are, const tile *t) {
+RDK_INLINE tile_function *asm_tile_of(const asm_tiles *are, const tile *t) {
     if (t->kind == TILE_VALUES_BY_QUERY)
         return fetches_in_a_row(t->fetch) ? are->values_by_query : NULL;
     if (!fetches_upwards(t->fetch) || !has_last_four(t))
         return NULL;
     switch (t->kind) {
     case TILE_SCORES:
-        return scores_by_hand(are, t);
+        return asm_scores(are, t);
     case TILE_VALUES_COPY:
         return are->values_copied;
     case TILE_RESULTS:

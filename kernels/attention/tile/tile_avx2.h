@@ -4,7 +4,7 @@
 
 #include <immintrin.h>
 
-#include "kernels/attention/tile.h"
+#include "kernels/attention/tile/tile.h"
 
 enum {
     TILE_ROWS = 8,
@@ -14,9 +14,9 @@ enum {
     TILE_GROUP = 24, /* queries that share one pass over the keys */
     TILE_STRIP = 16, /* columns of values that are brought together */
     TILE_PACKS = 3,  /* groups, from where on values should come from L1, if tiles put them there */
-    FEW_IN_L1 = 16,  /* keys and values of very few queries, in turn, from caches but a large L2 */
-    FEW_PANEL = 8192,  /* bytes of them, in turn, from memory */
-    FEW_AHEAD = 24576, /* bytes that they are fetched ahead, from memory */
+    THIN_IN_L1 = 16,  /* keys and values of very few queries, in turn, from caches but a large L2 */
+    THIN_PANEL = 8192,  /* bytes of them, in turn, from memory */
+    THIN_AHEAD = 24576, /* bytes that they are fetched ahead, from memory */
     TILE_REGISTERS = 16,
 };
 
@@ -80,8 +80,8 @@ RDK_INLINE tile_vec tile_fma_one(tile_one x, tile_vec y, tile_vec z) {
 #define TILE_PIN(v) (void)(v)
 #endif
 
-#include "kernels/attention/few_x86.h"
-#include "kernels/attention/tile_body.h"
+#include "kernels/attention/tile/thin_x86.h"
+#include "kernels/attention/tile/tile_body.h"
 
 TILE(1, 1)
 TILE(2, 1)
@@ -121,27 +121,27 @@ static tile_function *const TILES[TILE_ROWS + 1][TILE_VECTORS + 1] = {
 
 /* Not where a sanitizer would not see what they do. */
 #if defined(__x86_64__) && !defined(RDK_EMULATED) && !defined(RDK_SANITIZED)
-#include "kernels/attention/by_hand_avx2.h"
+#include "kernels/attention/tile/asm_avx2.h"
 #else
-#define by_hand(t, rows, vectors) NULL
-#define few_by_hand(f, queries) NULL
+#define asm_tile(t, rows, vectors) NULL
+#define asm_thin(f, queries) NULL
 #endif
 
 /* By hand where there is such a tile. */
 RDK_INLINE tile_outcome run_tile(const tile *t, int rows, int vectors) {
-    tile_function *f = by_hand(t, rows, vectors);
+    tile_function *f = asm_tile(t, rows, vectors);
     if (!f && wants_assembly(t))
         return TILE_NOT_POSSIBLE;
     (f ? f : TILES[rows][vectors])(t);
     return f && t->kind == TILE_SCORES && !t->by_chain ? TILE_DONE_WITH_MAX : TILE_DONE;
 }
 
-RDK_INLINE void run_few(const few *f, int queries) {
-    few_function *run = few_by_hand(f, queries);
+RDK_INLINE void run_thin(const thin *f, int queries) {
+    thin_function *run = asm_thin(f, queries);
     if (run)
         run(f);
     else
-        run_few_in_c(f, queries);
+        run_thin_in_c(f, queries);
 }
 
 /* Transposes eight rows of eight in registers. */

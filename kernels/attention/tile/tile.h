@@ -185,25 +185,25 @@ RDK_INLINE bool wants_assembly(const tile *t) {
     return t->kind == TILE_VALUES_COPY || t->kind == TILE_RESULTS;
 }
 
-/* The scores of few_keys() keys for up to FEW queries, where an ISA has something better for them than a tile
+/* The scores of thin_keys() keys for up to THIN queries, where an ISA has something better for them than a tile
  * with most of its columns empty. */
-typedef struct few {
+typedef struct thin {
     const char *key;
     int64_t key_step;   /* bytes */
     int64_t times;      /* so many keys so many times */
     const float *q;     /* side by side, as wide as the group */
-    const float *quads; /* by four elements, FEW queries each */
+    const float *quads; /* by four elements, THIN queries each */
     int64_t d, chains;
     float *c; /* [query][RDK_BLOCK keys] */
     stream *fetch;
     bool often;
-} few;
+} thin;
 
-typedef void few_function(const few *f);
+typedef void thin_function(const thin *f);
 
 /* All times with a function for `keys` keys that does one. */
-RDK_INLINE void few_in_turn(const few *f, int64_t keys, few_function *run) {
-    few one = *f;
+RDK_INLINE void thin_in_turn(const thin *f, int64_t keys, thin_function *run) {
+    thin one = *f;
     for (int64_t i = 0; i < f->times; i++, one.key += keys * one.key_step, one.c += keys)
         run(&one);
 }

@@ -1,14 +1,14 @@
-/* What very few queries need, in assembly: included by by_hand_<isa>.h after by_hand_x86.h. Which shapes there are depends on
- * how many registers there are, so the including file names them. Everything that is not simple is left to few_x86.h and
+/* What very few queries need, in assembly: included by asm_<isa>.h after asm_x86.h. Which shapes there are depends on
+ * how many registers there are, so the including file names them. Everything that is not simple is left to thin_x86.h and
  * tile_body.h. */
-#ifndef RDK_FEW_BY_HAND_X86_H
-#define RDK_FEW_BY_HAND_X86_H
+#ifndef RDK_ASM_THIN_X86_H
+#define RDK_ASM_THIN_X86_H
 
 /* clang-format off */
 
 /* ---- Lines that are fetched ------------------------------------------------------------------------------------- */
 
-/* A line of each place. What comes from memory, FEW_AHEAD bytes ahead, is asked for several times, AGAIN_<queries>(place) when it is
+/* A line of each place. What comes from memory, THIN_AHEAD bytes ahead, is asked for several times, AGAIN_<queries>(place) when it is
  * nearer: lines that are asked for faster than memory gives them are dropped, and would be waited for. The more there is to compute,
  * the slower they are asked for, and the more another time costs. At last they are fetched into L1, in the order of their addresses:
  * tiles read them in another one, which the CPU's own prefetchers cannot follow. */
@@ -61,7 +61,7 @@
     BESIDE_EVEN_##shape(F) STEP_##shape(0) BESIDE_ODD_##shape(F) STEP_##shape(1) \
     BESIDE_EVEN_##shape(F) STEP_##shape(2) BESIDE_ODD_##shape(F) STEP_##shape(3)
 #define ON_BY_4 DO("add $16, %[a]") DO("lea (%[b],%[b_step],4), %[b]")
-#define FEW_VALUES(shape, vectors, END) \
+#define THIN_VALUES(shape, vectors, END) \
     __asm__ volatile("6:\n\t" BEGIN_OR_GO_ON(shape) \
         DO("mov %[ones], %[n]") DO("test %[n], %[n]") DO("jz 2f") \
         LOOP("1", STEP_##shape(0) DO("add $4, %[a]") DO("add %[b_step], %[b]")) "2:\n\t" \
@@ -87,15 +87,15 @@
         const int64_t goes_on = t->from != NULL, part = goes_on ? (const char *)t->from - c : 0; \
         int64_t n, across = t->across; \
         if (!t->factors) \
-            FEW_VALUES(shape, vectors, PUT_ROW); \
+            THIN_VALUES(shape, vectors, PUT_ROW); \
         else if (t->factors == TILE_ONES) \
-            FEW_VALUES(shape, vectors, ADD_ROW); \
+            THIN_VALUES(shape, vectors, ADD_ROW); \
         else \
-            FEW_VALUES(shape, vectors, ADD_ROW_TIMES); \
+            THIN_VALUES(shape, vectors, ADD_ROW_TIMES); \
         stream_fetched(t->fetch, ahead); \
     }
 
-/* ---- Scores: keys are the lanes of a vector, as in few_x86.h ---------------------------------------------------- */
+/* ---- Scores: keys are the lanes of a vector, as in thin_x86.h ---------------------------------------------------- */
 
 /* Four elements of one key, and of another in the upper half: the first four of eight, and the others. */
 #define HALVES_0(keys, one, another, x) \
@@ -175,7 +175,7 @@
  * and b16. */
 #define TWO_ON(by) DO("add " by ", %[a]") DO("add " by ", %[b]")
 #define FOUR_ON(by) TWO_ON(by) DO("add " by ", %[a16]") DO("add " by ", %[b16]")
-#define FEW_PIECE(what, keys, ON, E) \
+#define THIN_PIECE(what, keys, ON, E) \
     __asm__ volatile("6:\n\t" CLEAR_##what DO("mov %[eights], %[n]") TO_LOOP \
         LOOP("3", QUAD_##what(0, NEVER) QUAD_##what(1, NEVER) ON("$32") DO("add $128, %[q]")) DO("jmp 5f") \
         LOOP("4", QUAD_##what(0, ONCE) QUAD_##what(1, ONCE) ON("$32") DO("add $128, %[q]")) DO("jmp 5f") \
@@ -187,27 +187,27 @@
           [eights] "m"(eights), [fetches] "m"(fetches), [keys_on] "m"(keys_on), [q_all] "m"(q_all) \
         : CLOBBERS)
 
-#define FEW_SCORES(what, keys, ON, PUT_IT, JOIN_IT) \
-    static void few_by_hand_##what(const few *f) { \
+#define THIN_SCORES(what, keys, ON, PUT_IT, JOIN_IT) \
+    static void asm_thin_##what(const thin *f) { \
         const int64_t far = f->key_step; \
         __m256 aside[2]; \
         int64_t end; \
         for (int64_t first = 0; first < f->d; first = end) { \
             end = rdk_piece_end(first, f->d); \
-            const int64_t bytes = (end - first) * 4, eights = bytes / 32, keys_on = keys * far - bytes, q_all = bytes * FEW; \
+            const int64_t bytes = (end - first) * 4, eights = bytes / 32, keys_on = keys * far - bytes, q_all = bytes * THIN; \
             const int64_t fetches = how_to_fetch(f->fetch, f->often); \
             const char *a = f->key + first * 4, *b = a + 8 * far, *a16 = a + 16 * far, *b16 = a + 24 * far; \
             const char *ahead = f->fetch->p; \
-            const float *q = f->quads + first * FEW; \
+            const float *q = f->quads + first * THIN; \
             float *c = f->c; \
             int64_t n, times = f->times; \
             if (first == 0) \
-                FEW_PIECE(what, keys, ON, PUT_IT); \
+                THIN_PIECE(what, keys, ON, PUT_IT); \
             JOIN_IT(what, keys, ON) \
             stream_fetched(f->fetch, ahead); \
         } \
     }
-#define JOINED(what, keys, ON) else FEW_PIECE(what, keys, ON, JOIN_TWO);
+#define JOINED(what, keys, ON) else THIN_PIECE(what, keys, ON, JOIN_TWO);
 #define NEVER_JOINED(what, keys, ON)
 
 /* Those that are alike with sixteen registers and with more. */
@@ -217,25 +217,25 @@
 #define CLEAR_4_of_1 ZEROS_8
 #define CLEAR_1_of_2 ZEROS_8
 #define CLEAR_2_of_2 ZEROS_8
-#define FEW_SCORES_IN_COMMON \
-    FEW_SCORES(1_of_1, 32, FOUR_ON, PUT_ONE, NEVER_JOINED) \
-    FEW_SCORES(2_of_1, 32, FOUR_ON, PUT_ONE, NEVER_JOINED) \
-    FEW_SCORES(3_of_1, 16, TWO_ON, PUT_ONE, NEVER_JOINED) \
-    FEW_SCORES(4_of_1, 16, TWO_ON, PUT_ONE, NEVER_JOINED) \
-    FEW_SCORES(1_of_2, 16, TWO_ON, PUT_TWO, JOINED) \
-    FEW_SCORES(2_of_2, 16, TWO_ON, PUT_TWO, JOINED)
+#define THIN_SCORES_IN_COMMON \
+    THIN_SCORES(1_of_1, 32, FOUR_ON, PUT_ONE, NEVER_JOINED) \
+    THIN_SCORES(2_of_1, 32, FOUR_ON, PUT_ONE, NEVER_JOINED) \
+    THIN_SCORES(3_of_1, 16, TWO_ON, PUT_ONE, NEVER_JOINED) \
+    THIN_SCORES(4_of_1, 16, TWO_ON, PUT_ONE, NEVER_JOINED) \
+    THIN_SCORES(1_of_2, 16, TWO_ON, PUT_TWO, JOINED) \
+    THIN_SCORES(2_of_2, 16, TWO_ON, PUT_TWO, JOINED)
 /* clang-format on */
 
 /* ---- Which there are ------------------------------------------------------------------------------------------- */
 
-#define FEW_BY_HAND_TABLE                                                                          \
-    static few_function *const FEW_BY_HAND[][FEW + 1] = {                                          \
-        {NULL, few_by_hand_1_of_1, few_by_hand_2_of_1, few_by_hand_3_of_1, few_by_hand_4_of_1},    \
-        {NULL, few_by_hand_1_of_2, few_by_hand_2_of_2, few_by_hand_3_of_2, few_by_hand_4_of_2},    \
+#define ASM_THIN_TABLE                                                                          \
+    static thin_function *const ASM_THIN[][THIN + 1] = {                                          \
+        {NULL, asm_thin_1_of_1, asm_thin_2_of_1, asm_thin_3_of_1, asm_thin_4_of_1},    \
+        {NULL, asm_thin_1_of_2, asm_thin_2_of_2, asm_thin_3_of_2, asm_thin_4_of_2},    \
     };
 
 /* The function for the scores of very few queries, or NULL. */
-RDK_INLINE few_function *simple_few(few_function *const are[][FEW + 1], const few *f, int queries) {
+RDK_INLINE thin_function *asm_thin_of(thin_function *const are[][THIN + 1], const thin *f, int queries) {
     return f->d % 8 == 0 && fetches_in_a_row(f->fetch) ? are[f->chains - 1][queries] : NULL;
 }
 #endif

@@ -1,26 +1,26 @@
 /* Scores for very few queries, on AVX2 and above: a tile would leave most of its columns empty, so the keys
  * become the columns, and what a vector holds of a key are its chains. Keys with one chain are turned in registers, those
  * with two half as much. */
-#ifndef RDK_FEW_X86_H
-#define RDK_FEW_X86_H
+#ifndef RDK_THIN_X86_H
+#define RDK_THIN_X86_H
 
 #include <immintrin.h>
 
-#include "kernels/attention/tile.h"
+#include "kernels/attention/tile/tile.h"
 
 enum {
-    FEW = 4,       /* queries at most */
-    FEW_QUADS = 1, /* it wants them by four elements */
+    THIN = 4,       /* queries at most */
+    THIN_QUADS = 1, /* it wants them by four elements */
 };
 
 /* Pairs of vectors of keys at once, by chains and queries. An fma waits four cycles for the one before in its chain and two begin
  * in each cycle: eight sums would be best, but for one query their keys would take too much of L1. */
-enum { FEW_PAIRS = TILE_REGISTERS / 16 }; /* of three and four queries and two chains */
-static const int FEW_PAIRS_OF[2][FEW + 1] = {{0, 2, 2, 1, 1}, {0, 2, 2, FEW_PAIRS, FEW_PAIRS}};
+enum { THIN_PAIRS = TILE_REGISTERS / 16 }; /* of three and four queries and two chains */
+static const int THIN_PAIRS_OF[2][THIN + 1] = {{0, 2, 2, 1, 1}, {0, 2, 2, THIN_PAIRS, THIN_PAIRS}};
 
 /* Keys at once. A vector has a lane for each chain of a key. */
-static int few_keys(int queries, int64_t lanes) {
-    return FEW_PAIRS_OF[lanes - 1][queries] * 16 / (int)lanes;
+static int thin_keys(int queries, int64_t lanes) {
+    return THIN_PAIRS_OF[lanes - 1][queries] * 16 / (int)lanes;
 }
 
 /* n keys on. The compiler is not to know it: it would keep a pointer for each key, and have no registers for them. */
@@ -87,17 +87,17 @@ RDK_INLINE void turn_keys(__m256 m[4], const char *key, int64_t step, const quad
 /* Their places: pair t of vectors of keys, query r. As in tile_body.h they are fields, so that every compiler keeps them
  * in registers. */
 /* clang-format off */
-#define FEW_PLACES(X) X(0, 0) X(0, 1) X(0, 2) X(0, 3) X(1, 0) X(1, 1) X(1, 2) X(1, 3)
+#define THIN_PLACES(X) X(0, 0) X(0, 1) X(0, 2) X(0, 3) X(1, 0) X(1, 1) X(1, 2) X(1, 3)
 /* clang-format on */
 
-typedef struct few_sums {
-#define FEW_FIELD(t, r) __m256 low##t##_##r, high##t##_##r;
-    FEW_PLACES(FEW_FIELD)
-#undef FEW_FIELD
-} few_sums;
+typedef struct thin_sums {
+#define THIN_FIELD(t, r) __m256 low##t##_##r, high##t##_##r;
+    THIN_PLACES(THIN_FIELD)
+#undef THIN_FIELD
+} thin_sums;
 
 /* As many elements of a query as a key has lanes, for every key. */
-RDK_INLINE __m256 few_query(const float *q, const int lanes) {
+RDK_INLINE __m256 thin_query(const float *q, const int lanes) {
     double two; /* floats, as one thing to spread */
     if (lanes == 1)
         return _mm256_broadcast_ss(q);
@@ -106,27 +106,27 @@ RDK_INLINE __m256 few_query(const float *q, const int lanes) {
 }
 
 /* The same elements of a pair of vectors of keys times those of all queries. */
-RDK_INLINE void few_column(few_sums *sums, __m256 low, __m256 high, const float *q, const int pair,
+RDK_INLINE void thin_column(thin_sums *sums, __m256 low, __m256 high, const float *q, const int pair,
                            const int rows, const int lanes) {
     __m256 x;
-#define FEW_ADD(t, r)                                                                              \
+#define THIN_ADD(t, r)                                                                              \
     if (t == pair && r < rows) {                                                                   \
-        x = few_query(q + 4 * r, lanes);                                                           \
+        x = thin_query(q + 4 * r, lanes);                                                           \
         sums->low##t##_##r = _mm256_fmadd_ps(x, low, sums->low##t##_##r);                          \
         sums->high##t##_##r = _mm256_fmadd_ps(x, high, sums->high##t##_##r);                       \
         TILE_PIN(sums->low##t##_##r);                                                              \
         TILE_PIN(sums->high##t##_##r);                                                             \
     }
-    FEW_PLACES(FEW_ADD)
-#undef FEW_ADD
+    THIN_PLACES(THIN_ADD)
+#undef THIN_ADD
 }
 
 /* Keeps vectors in memory until they are needed: for four queries and one chain sixteen registers are too few, and a
  * compiler would put a sum there, whose chain then waits for it. */
-#define FEW_SET_ASIDE(v) __asm__ volatile("" : "+m"(v))
+#define THIN_SET_ASIDE(v) __asm__ volatile("" : "+m"(v))
 
 /* Four elements of a pair of vectors of keys times those of all queries. */
-RDK_INLINE void few_step(few_sums *sums, const char *key, int64_t step, const float *q,
+RDK_INLINE void thin_step(thin_sums *sums, const char *key, int64_t step, const float *q,
                          const quad which, __m128i mask, const int pair, const int rows,
                          const int lanes) {
     __m256 low[4], high[4], later[2];
@@ -135,54 +135,54 @@ RDK_INLINE void few_step(few_sums *sums, const char *key, int64_t step, const fl
     if (crowded) {
         later[0] = low[2];
         later[1] = low[3];
-        FEW_SET_ASIDE(later);
+        THIN_SET_ASIDE(later);
     }
     turn_keys(high, keys_on(key, step, 8 / lanes), step, which, mask, lanes);
-    few_column(sums, low[0], high[0], q, pair, rows, lanes);
-    few_column(sums, low[1], high[1], q + lanes, pair, rows, lanes);
+    thin_column(sums, low[0], high[0], q, pair, rows, lanes);
+    thin_column(sums, low[1], high[1], q + lanes, pair, rows, lanes);
     if (lanes == 2)
         return;
-    few_column(sums, crowded ? later[0] : low[2], high[2], q + 2, pair, rows, lanes);
-    few_column(sums, crowded ? later[1] : low[3], high[3], q + 3, pair, rows, lanes);
+    thin_column(sums, crowded ? later[0] : low[2], high[2], q + 2, pair, rows, lanes);
+    thin_column(sums, crowded ? later[1] : low[3], high[3], q + 3, pair, rows, lanes);
 }
 
 /* The same for all keys. */
-RDK_INLINE void few_steps(few_sums *sums, const few *f, int64_t c, const quad which, __m128i mask,
+RDK_INLINE void thin_steps(thin_sums *sums, const thin *f, int64_t c, const quad which, __m128i mask,
                           const int pairs, const int rows, const int lanes) {
     const char *key = f->key + c * 4;
-    const float *q = f->quads + c * FEW;
+    const float *q = f->quads + c * THIN;
     RDK_UNROLL
     for (int t = 0; t < 2; t++)
         if (t < pairs)
-            few_step(sums, keys_on(key, f->key_step, t * 16 / lanes), f->key_step, q, which, mask,
+            thin_step(sums, keys_on(key, f->key_step, t * 16 / lanes), f->key_step, q, which, mask,
                      t, rows, lanes);
 }
 
 /* Elements c ... end - 1. As many lines are fetched as are read. */
-RDK_INLINE void few_elements(few_sums *sums, const few *f, int64_t c, int64_t end, const int pairs,
+RDK_INLINE void thin_elements(thin_sums *sums, const thin *f, int64_t c, int64_t end, const int pairs,
                              const int rows, const int lanes) {
     static const int32_t FIRST[8] = {-1, -1, -1, -1};
     const __m128i all = _mm_setzero_si128();
     const int lines = 2 * pairs / lanes; /* of four elements, in each of two places */
     stream s = *f->fetch;
     for (; c + 8 <= end; c += 8) {
-        few_steps(sums, f, c, QUAD_FIRST, all, pairs, rows, lanes);
+        thin_steps(sums, f, c, QUAD_FIRST, all, pairs, rows, lanes);
         stream_fetch(&s, lines);
-        few_steps(sums, f, c + 4, QUAD_SECOND, all, pairs, rows, lanes);
+        thin_steps(sums, f, c + 4, QUAD_SECOND, all, pairs, rows, lanes);
         stream_fetch(&s, lines);
     }
     *f->fetch = s;
     for (; c < end; c += 4) {
         int64_t n = end - c < 4 ? end - c : 4;
         __m128i mask = _mm_loadu_si128((const __m128i *)(const void *)(FIRST + 4 - n));
-        few_steps(sums, f, c, QUAD_LAST, mask, pairs, rows, lanes);
+        thin_steps(sums, f, c, QUAD_LAST, mask, pairs, rows, lanes);
     }
 }
 
 /* ---- Scores ---------------------------------------------------------------------------------------------------- */
 
 /* Adds the sums of a pair of vectors of keys, chain by chain, to the scores of one query. */
-RDK_INLINE void few_join(float *c, __m256 low, __m256 high, bool is_first, const int lanes) {
+RDK_INLINE void thin_join(float *c, __m256 low, __m256 high, bool is_first, const int lanes) {
     RDK_UNROLL
     for (int i = 0; i < 2; i++) {
         __m256 sums = i ? high : low;
@@ -197,42 +197,42 @@ RDK_INLINE void few_join(float *c, __m256 low, __m256 high, bool is_first, const
     }
 }
 
-RDK_INLINE void few_body(const few *f, const int rows, const int pairs, const int lanes) {
+RDK_INLINE void thin_body(const thin *f, const int rows, const int pairs, const int lanes) {
     int64_t end;
     for (int64_t first = 0; first < f->d; first = end) {
-        few_sums sums;
+        thin_sums sums;
         end = rdk_piece_end(first, f->d);
-#define FEW_CLEAR(t, r) sums.low##t##_##r = sums.high##t##_##r = _mm256_setzero_ps();
-        FEW_PLACES(FEW_CLEAR)
-#undef FEW_CLEAR
-        few_elements(&sums, f, first, end, pairs, rows, lanes);
-#define FEW_JOIN(t, r)                                                                             \
+#define THIN_CLEAR(t, r) sums.low##t##_##r = sums.high##t##_##r = _mm256_setzero_ps();
+        THIN_PLACES(THIN_CLEAR)
+#undef THIN_CLEAR
+        thin_elements(&sums, f, first, end, pairs, rows, lanes);
+#define THIN_JOIN(t, r)                                                                             \
     if (t < pairs && r < rows)                                                                     \
-        few_join(f->c + r * RDK_BLOCK + t * 16 / lanes, sums.low##t##_##r, sums.high##t##_##r,     \
+        thin_join(f->c + r * RDK_BLOCK + t * 16 / lanes, sums.low##t##_##r, sums.high##t##_##r,     \
                  first == 0, lanes);
-        FEW_PLACES(FEW_JOIN)
-#undef FEW_JOIN
+        THIN_PLACES(THIN_JOIN)
+#undef THIN_JOIN
     }
 }
 
-#define FEW_FUNCTION(rows, pairs, lanes)                                                           \
-    static void few_##rows##_##lanes(const few *f) {                                               \
-        few_body(f, rows, pairs, lanes);                                                           \
+#define THIN_FUNCTION(rows, pairs, lanes)                                                           \
+    static void thin_##rows##_##lanes(const thin *f) {                                               \
+        thin_body(f, rows, pairs, lanes);                                                           \
     }
-FEW_FUNCTION(1, 2, 1)
-FEW_FUNCTION(2, 2, 1)
-FEW_FUNCTION(3, 1, 1)
-FEW_FUNCTION(4, 1, 1)
-FEW_FUNCTION(1, 2, 2)
-FEW_FUNCTION(2, 2, 2)
-FEW_FUNCTION(3, FEW_PAIRS, 2)
-FEW_FUNCTION(4, FEW_PAIRS, 2)
-#undef FEW_FUNCTION
+THIN_FUNCTION(1, 2, 1)
+THIN_FUNCTION(2, 2, 1)
+THIN_FUNCTION(3, 1, 1)
+THIN_FUNCTION(4, 1, 1)
+THIN_FUNCTION(1, 2, 2)
+THIN_FUNCTION(2, 2, 2)
+THIN_FUNCTION(3, THIN_PAIRS, 2)
+THIN_FUNCTION(4, THIN_PAIRS, 2)
+#undef THIN_FUNCTION
 
-static void run_few_in_c(const few *f, int queries) {
-    static few_function *const FEW_OF[][FEW + 1] = {{NULL, few_1_1, few_2_1, few_3_1, few_4_1},
-                                                    {NULL, few_1_2, few_2_2, few_3_2, few_4_2}};
-    few_in_turn(f, few_keys(queries, f->chains), FEW_OF[f->chains - 1][queries]);
+static void run_thin_in_c(const thin *f, int queries) {
+    static thin_function *const THIN_OF[][THIN + 1] = {{NULL, thin_1_1, thin_2_1, thin_3_1, thin_4_1},
+                                                    {NULL, thin_1_2, thin_2_2, thin_3_2, thin_4_2}};
+    thin_in_turn(f, thin_keys(queries, f->chains), THIN_OF[f->chains - 1][queries]);
 }
 
 #endif

@@ -1,7 +1,7 @@
 /* The tiles that most of the time goes to, by hand: twelve sums, a step of b and an element of a take all sixteen
  * registers, with which no compiler gets by. And what very few queries need. */
-#ifndef RDK_BY_HAND_AVX2_H
-#define RDK_BY_HAND_AVX2_H
+#ifndef RDK_ASM_AVX2_H
+#define RDK_ASM_AVX2_H
 
 #define REGISTER "%%ymm"
 #define BYTES "32"
@@ -22,8 +22,8 @@
 #define A_BEGIN
 #define A_ON(by) DO("add " by ", %[a]")
 
-#include "kernels/attention/by_hand_x86.h"
-#include "kernels/attention/few_by_hand_x86.h"
+#include "kernels/attention/tile/asm_x86.h"
+#include "kernels/attention/tile/asm_thin_x86.h"
 
 /* clang-format off */
 
@@ -94,9 +94,9 @@ VALUES_BY_QUERY(4x2, 2)
 #define EACH_3_of_2(E) E("0", 0, 1) E("512", 2, 3) E("1024", 4, 5)
 #define EACH_4_of_2(E) EACH_3_of_2(E) E("1536", 6, 7)
 
-FEW_SCORES_IN_COMMON
-FEW_SCORES(3_of_2, 8, TWO_ON, PUT_TWO, JOINED)
-FEW_SCORES(4_of_2, 8, TWO_ON, PUT_TWO, JOINED)
+THIN_SCORES_IN_COMMON
+THIN_SCORES(3_of_2, 8, TWO_ON, PUT_TWO, JOINED)
+THIN_SCORES(4_of_2, 8, TWO_ON, PUT_TWO, JOINED)
 
 /* clang-format on */
 
@@ -107,25 +107,25 @@ FEW_SCORES(4_of_2, 8, TWO_ON, PUT_TWO, JOINED)
 
 _Static_assert(TILE_GROUP == 24, "NOTED_SUM");
 
-static const tiles_by_hand TILES_BY_HAND[TILE_ROWS + 1][TILE_VECTORS + 1] = {
-    [1][8] = {BY_QUERY_BY_HAND(1x8)},
-    [2][4] = {BY_QUERY_BY_HAND(2x4)},
-    [3][4] = {BY_QUERY_BY_HAND(3x4)},
-    [4][2] = {SCORES_BY_HAND(4x2), VALUES_BY_HAND(4x2), VALUES_COPIED_BY_HAND(4x2),
-              BY_QUERY_BY_HAND(4x2)},
-    [4][3] = {SCORES_BY_HAND(4x3)},
-    [5][2] = {SCORES_BY_HAND(5x2), VALUES_BY_HAND(5x2), VALUES_COPIED_BY_HAND(5x2)},
-    [6][2] = {SCORES_BY_HAND(6x2), VALUES_BY_HAND(6x2), VALUES_COPIED_BY_HAND(6x2)},
-    [8][1] = {SCORES_BY_HAND(8x1)},
+static const asm_tiles ASM_TILES[TILE_ROWS + 1][TILE_VECTORS + 1] = {
+    [1][8] = {ASM_BY_QUERY(1x8)},
+    [2][4] = {ASM_BY_QUERY(2x4)},
+    [3][4] = {ASM_BY_QUERY(3x4)},
+    [4][2] = {ASM_SCORES(4x2), ASM_VALUES(4x2), ASM_VALUES_COPIED(4x2),
+              ASM_BY_QUERY(4x2)},
+    [4][3] = {ASM_SCORES(4x3)},
+    [5][2] = {ASM_SCORES(5x2), ASM_VALUES(5x2), ASM_VALUES_COPIED(5x2)},
+    [6][2] = {ASM_SCORES(6x2), ASM_VALUES(6x2), ASM_VALUES_COPIED(6x2)},
+    [8][1] = {ASM_SCORES(8x1)},
 };
 
-FEW_BY_HAND_TABLE
+ASM_THIN_TABLE
 
-RDK_INLINE tile_function *by_hand(const tile *t, int rows, int vectors) {
-    return simple_tile(&TILES_BY_HAND[rows][vectors], t);
+RDK_INLINE tile_function *asm_tile(const tile *t, int rows, int vectors) {
+    return asm_tile_of(&ASM_TILES[rows][vectors], t);
 }
 
-RDK_INLINE few_function *few_by_hand(const few *f, int queries) {
-    return simple_few(FEW_BY_HAND, f, queries);
+RDK_INLINE thin_function *asm_thin(const thin *f, int queries) {
+    return asm_thin_of(ASM_THIN, f, queries);
 }
 #endif

@@ -1,6 +1,6 @@
 /* The tiles that most of the time goes to, by hand: 24 sums, a step of b and an element of a. */
-#ifndef RDK_BY_HAND_AVX512_H
-#define RDK_BY_HAND_AVX512_H
+#ifndef RDK_ASM_AVX512_H
+#define RDK_ASM_AVX512_H
 
 #define REGISTER "%%zmm"
 #define BYTES "64"
@@ -26,8 +26,8 @@
 #define A_BEGIN DO("lea (%[a],%[a_far],8), %[a8]")
 #define A_ON(by) DO("add " by ", %[a]") DO("add " by ", %[a8]")
 
-#include "kernels/attention/by_hand_x86.h"
-#include "kernels/attention/few_by_hand_x86.h"
+#include "kernels/attention/tile/asm_x86.h"
+#include "kernels/attention/tile/asm_thin_x86.h"
 
 /* clang-format off */
 
@@ -136,9 +136,9 @@ SCORES(8xhalf, 8, 1)
     E("0", 16, 17) E("32", 18, 19) E("512", 20, 21) E("512+32", 22, 23) E("1024", 24, 25) E("1024+32", 26, 27)
 #define EACH_4_of_2(E) EACH_3_of_2(E) E("1536", 28, 29) E("1536+32", 30, 31)
 
-FEW_SCORES_IN_COMMON
-FEW_SCORES(3_of_2, 16, TWO_ON, PUT_TWO, JOINED)
-FEW_SCORES(4_of_2, 16, TWO_ON, PUT_TWO, JOINED)
+THIN_SCORES_IN_COMMON
+THIN_SCORES(3_of_2, 16, TWO_ON, PUT_TWO, JOINED)
+THIN_SCORES(4_of_2, 16, TWO_ON, PUT_TWO, JOINED)
 /* clang-format on */
 
 /* Names that others may want. */
@@ -148,21 +148,21 @@ FEW_SCORES(4_of_2, 16, TWO_ON, PUT_TWO, JOINED)
 
 _Static_assert(TILE_GROUP == 48, "NOTED_SUM");
 
-static const tiles_by_hand TILES_BY_HAND[TILE_ROWS + 1][TILE_VECTORS + 1] = {
-    [1][8] = {BY_QUERY_BY_HAND(1x8)},  [2][4] = {BY_QUERY_BY_HAND(2x4)},
-    [3][4] = {BY_QUERY_BY_HAND(3x4)},  [4][4] = {VALUES_BY_HAND(4x4), BY_QUERY_BY_HAND(4x4)},
-    [5][4] = {VALUES_BY_HAND(5x4)},    [6][4] = {VALUES_BY_HAND(6x4)},
-    [8][0] = {SCORES_BY_HAND(8xhalf)}, [8][1] = {SCORES_BY_HAND(8x1)},
-    [8][2] = {SCORES_BY_HAND(8x2)},    [8][3] = {SCORES_BY_HAND(8x3)},
+static const asm_tiles ASM_TILES[TILE_ROWS + 1][TILE_VECTORS + 1] = {
+    [1][8] = {ASM_BY_QUERY(1x8)},  [2][4] = {ASM_BY_QUERY(2x4)},
+    [3][4] = {ASM_BY_QUERY(3x4)},  [4][4] = {ASM_VALUES(4x4), ASM_BY_QUERY(4x4)},
+    [5][4] = {ASM_VALUES(5x4)},    [6][4] = {ASM_VALUES(6x4)},
+    [8][0] = {ASM_SCORES(8xhalf)}, [8][1] = {ASM_SCORES(8x1)},
+    [8][2] = {ASM_SCORES(8x2)},    [8][3] = {ASM_SCORES(8x3)},
 };
 
-FEW_BY_HAND_TABLE
+ASM_THIN_TABLE
 
-RDK_INLINE tile_function *by_hand(const tile *t, int rows, int vectors) {
-    return simple_tile(&TILES_BY_HAND[rows][vectors], t);
+RDK_INLINE tile_function *asm_tile(const tile *t, int rows, int vectors) {
+    return asm_tile_of(&ASM_TILES[rows][vectors], t);
 }
 
-RDK_INLINE few_function *few_by_hand(const few *f, int queries) {
-    return simple_few(FEW_BY_HAND, f, queries);
+RDK_INLINE thin_function *asm_thin(const thin *f, int queries) {
+    return asm_thin_of(ASM_THIN, f, queries);
 }
 #endif

@@ -4,7 +4,7 @@
 
 #include <arm_neon.h>
 
-#include "kernels/attention/tile.h"
+#include "kernels/attention/tile/tile.h"
 
 enum {
     TILE_ROWS = 8,
@@ -14,10 +14,10 @@ enum {
     TILE_GROUP = 24, /* queries that share one pass over the keys */
     TILE_STRIP = 16, /* columns of values that are brought together */
     TILE_PACKS = 10, /* groups, from where on values should come from L1 */
-    FEW_IN_L1 =
+    THIN_IN_L1 =
         RDK_BLOCK, /* keys and values of very few queries, in turn, from caches but a large L2 */
-    FEW_PANEL = 65536, /* bytes of them, in turn, from memory */
-    FEW_AHEAD = 65536, /* bytes that they are fetched ahead, from memory */
+    THIN_PANEL = 65536, /* bytes of them, in turn, from memory */
+    THIN_AHEAD = 65536, /* bytes that they are fetched ahead, from memory */
 };
 
 /* Scores: keys at once, by vectors of queries. Output: queries at most, and vectors of columns at once, by
@@ -83,7 +83,7 @@ RDK_INLINE tile_vec tile_fma_one(tile_one x, tile_vec y, tile_vec z) {
 #define tile_fma_one tile_fma
 #endif
 
-#include "kernels/attention/tile_body.h"
+#include "kernels/attention/tile/tile_body.h"
 
 TILE(1, 2)
 TILE(2, 2)
@@ -138,10 +138,10 @@ RDK_INLINE void transpose_4x4(float32x4_t m[4]) {
     m[3] = vcombine_f32(vget_high_f32(p.val[1]), vget_high_f32(q.val[1]));
 }
 
-#include "kernels/attention/few_neon.h"
+#include "kernels/attention/tile/thin_neon.h"
 
 /* Up to four elements of a row; NEON has no masked loads. */
-RDK_INLINE float32x4_t load_few(const char *p, int n) {
+RDK_INLINE float32x4_t load_thin(const char *p, int n) {
     float whole[4] = {0};
     if (n == 4)
         return tile_load(p);
@@ -154,7 +154,7 @@ RDK_INLINE void pack_columns(float *even, float *odd, int64_t step,
     float32x4_t m[4];
     RDK_UNROLL
     for (int i = 0; i < 4; i++)
-        m[i] = load_few(row[i] + c * 4, n);
+        m[i] = load_thin(row[i] + c * 4, n);
     transpose_4x4(m);
     RDK_UNROLL
     for (int i = 0; i < 4; i++)
