@@ -6,7 +6,7 @@
 #include "dispatch/dispatch.h"
 #include "dispatch/extent.h"
 #include "dispatch/fpenv.h"
-#include "kernels/attention/scratch.h"
+#include "kernels/attention/plan.h"
 
 #define MAX_COUNT ((int64_t)1 << 31)
 #define MAX_POSITION ((int64_t)1 << 61) /* so that positions add and subtract without overflow */
@@ -38,6 +38,10 @@ static bool in_is_wrong(const rdk_const_view *v) {
 
 static bool out_is_wrong(const rdk_view *v) {
     return strides_are_wrong(v->batch_stride, v->head_stride, v->row_stride);
+}
+
+static size_t scratch_bytes(const rdk_attention_desc *d) {
+    return rdk_scratch_of(d->d_qk, d->d_v).bytes;
 }
 
 static bool has_queries(const rdk_attention_desc *d) {
@@ -111,13 +115,13 @@ static rdk_status check_extents(const rdk_attention_desc *d, rdk_extent in[INPUT
         s = out_extent_of(&out[WEIGHTS], d, &d->weights, d->kv_len);
     if (s == RDK_OK)
         s = rdk_extent_begin(&out[SCRATCH], d->scratch, 1,
-                             has_queries(d) ? (int64_t)rdk_attention_scratch_bytes(d) : 0);
+                             has_queries(d) ? (int64_t)scratch_bytes(d) : 0);
     return s;
 }
 
 static rdk_status check_memory(const rdk_attention_desc *d) {
     rdk_extent in[INPUTS], out[OUTPUTS];
-    if (has_queries(d) && d->scratch_size < rdk_attention_scratch_bytes(d))
+    if (has_queries(d) && d->scratch_size < scratch_bytes(d))
         return RDK_ERR_SCRATCH;
     rdk_status s = check_extents(d, in, out);
     if (s != RDK_OK)
@@ -162,7 +166,7 @@ static void clear_out(rdk_view *v, const rdk_attention_desc *d) {
     clear_unused(&v->batch_stride, &v->head_stride, &v->row_stride, d, d->q_heads, d->q_len);
 }
 
-static rdk_status run(const rdk_table *t, rdk_attention_desc *d) {
+static rdk_status run(const rdk_table *t, rdk_attention_desc *d, const rdk_sight *ranges) {
     if (!has_queries(d))
         return RDK_OK;
     clear_in(&d->q, d, d->q_heads, d->q_len);
@@ -173,18 +177,28 @@ static rdk_status run(const rdk_table *t, rdk_attention_desc *d) {
     clear_out(&d->weights, d);
     if (!d->kv_len)
         d->weights.data = NULL;
+    rdk_problem problem;
+    rdk_plan plan;
     rdk_fpenv caller = rdk_fpenv_enter();
-    t->attention(d);
+    rdk_problem_of(&problem, d);
+    problem.sight.ranges = ranges;
+    rdk_plan_make(&plan, &problem, t->kernel_isa[RDK_OP_ATTENTION], t->machine);
+    t->attention(&plan, 0, plan.tasks, d->scratch);
     rdk_fpenv_leave(caller);
     return RDK_OK;
 }
 
-rdk_status rdk_attention_with(const rdk_table *t, const rdk_attention_desc *desc) {
+rdk_status rdk_attention_ranges_with(const rdk_table *t, const rdk_attention_desc *desc,
+                                     const rdk_sight *ranges) {
     rdk_attention_desc d;
     rdk_status s = copy_desc(&d, desc);
     if (s == RDK_OK)
         s = check(&d);
-    return s == RDK_OK ? run(t, &d) : s;
+    return s == RDK_OK ? run(t, &d, ranges) : s;
+}
+
+rdk_status rdk_attention_with(const rdk_table *t, const rdk_attention_desc *desc) {
+    return rdk_attention_ranges_with(t, desc, NULL);
 }
 
 rdk_status rdk_attention(const rdk_attention_desc *desc) {
@@ -195,7 +209,7 @@ rdk_status rdk_attention(const rdk_attention_desc *desc) {
     const rdk_table *t = rdk_table_for(d.isa, &s);
     if (s == RDK_OK)
         s = check(&d);
-    return s == RDK_OK ? run(t, &d) : s;
+    return s == RDK_OK ? run(t, &d, NULL) : s;
 }
 
 rdk_status rdk_attention_scratch(const rdk_attention_desc *desc, size_t *bytes) {
@@ -207,6 +221,6 @@ rdk_status rdk_attention_scratch(const rdk_attention_desc *desc, size_t *bytes) 
         return RDK_ERR_NULL;
     if (dims_are_wrong(&d))
         return RDK_ERR_SIZE;
-    *bytes = rdk_attention_scratch_bytes(&d);
+    *bytes = scratch_bytes(&d);
     return RDK_OK;
 }

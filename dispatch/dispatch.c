@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "dispatch/cpu.h"
-#include "kernels/caches.h"
 
 /* ---- The rungs ------------------------------------------------------------------------------ */
 
@@ -147,11 +146,13 @@ static void choose(rdk_isa isa, rdk_status status) {
 
 static void set_up(void) {
     unsigned flags = rdk_cpu_flags();
-    rdk_l2_size = rdk_cpu_l2();
+    const rdk_machine machine = {.l2 = rdk_cpu_l2()};
     best = rdk_best_isa(flags);
     for (rdk_isa i = RDK_ISA_SCALAR; i < RDK_ISA_COUNT; i++)
-        if (available(i, flags) == RDK_OK)
+        if (available(i, flags) == RDK_OK) {
             rdk_table_fill(&tables[i], flags, i);
+            tables[i].machine = machine;
+        }
     const char *name = environment();
     rdk_isa isa = RDK_ISA_DEFAULT;
     rdk_status status = RDK_OK;

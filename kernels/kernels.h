@@ -4,17 +4,27 @@
 
 #include "rootdk/rootdk.h"
 
-/* A kernel gets a checked descriptor of this version's full size, in the default floating-point
- * environment, and cannot fail. */
+/* What is known of the machine. Speed depends on it, and no bit does. */
+typedef struct rdk_machine {
+    int64_t l2; /* bytes of a core's L2, or 0 where nobody knows */
+} rdk_machine;
+
+typedef struct rdk_plan rdk_plan; /* of an attention call: kernels/attention/plan.h */
+
+/* A kernel works in the default floating-point environment, and cannot fail. That of softmax gets a checked
+ * descriptor of this version's full size, that of attention tasks of a plan, and scratch for one worker. */
 #define RDK_SOFTMAX_KERNEL(name) void name(const rdk_softmax_desc *d)
-#define RDK_ATTENTION_KERNEL(name) void name(const rdk_attention_desc *d)
+#define RDK_ATTENTION_KERNEL(name)                                                                 \
+    void name(const rdk_plan *plan, int64_t first, int64_t end, void *scratch)
 
 typedef RDK_SOFTMAX_KERNEL(rdk_softmax_kernel);
 typedef RDK_ATTENTION_KERNEL(rdk_attention_kernel);
 
 typedef struct rdk_table {
     rdk_isa isa; /* the highest rung that filled a slot */
+    rdk_machine machine;
     const char *name[RDK_OP_COUNT];
+    rdk_isa kernel_isa[RDK_OP_COUNT]; /* for plans: a slot may be of a lower rung */
     rdk_softmax_kernel *softmax;
     rdk_attention_kernel *attention;
 } rdk_table;
@@ -30,8 +40,9 @@ typedef struct rdk_table {
 /* One line of an ISA's table: RDK_USE(t, softmax, SOFTMAX, avx2). */
 #define RDK_STRING_(x) #x
 #define RDK_STRING(x) RDK_STRING_(x)
-#define RDK_USE(t, op, OP, isa)                                                                    \
-    ((t)->op = RDK_KERNEL(op, isa), (t)->name[RDK_OP_##OP] = RDK_STRING(RDK_KERNEL(op, isa)))
+#define RDK_USE(t, op, OP, suffix)                                                                 \
+    ((t)->op = RDK_KERNEL(op, suffix), (t)->kernel_isa[RDK_OP_##OP] = (t)->isa,                    \
+     (t)->name[RDK_OP_##OP] = RDK_STRING(RDK_KERNEL(op, suffix)))
 
 /* Each rung overwrites the slots it has a kernel for. */
 void rdk_table_scalar(rdk_table *t);

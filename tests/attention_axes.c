@@ -3,7 +3,7 @@
 #include <float.h>
 #include <math.h>
 
-#include "kernels/attention/scratch.h"
+#include "kernels/attention/plan.h"
 
 /* The seed is the number of the case in its walk, so that no two have the same values. */
 #define GO(c)                                                                                      \
@@ -357,7 +357,42 @@ static bool walk_specials_of_some(visitor *visit, void *context) {
                 set_dims(&c, 1, 1 + number % 3);
             c.causal = number % 7 ? RDK_CAUSAL_FROM_POSITION : RDK_CAUSAL_NONE;
             c.q_pos = c.causal ? c.key_pos0 + at - *rows / 2 : 0; /* half of them see it */
+            c.row_stride[OPERAND_V] = number % 4 == 1 ? STRIDE_FAR : STRIDE_USUAL;
+            attention_limit_strides(&c, MOST_FLOATS);
             number++;
+            GO(c);
+        }
+    return true;
+}
+
+/* Queries that see ranges of keys, in any order, or nothing: both sides of groups and of blocks are left out. */
+static bool walk_ranges(visitor *visit, void *context) {
+    static const int64_t ROWS[] = {1, 2, 3, 4, 5, 9, 24, 25, 49, 100, 200};
+    static const int64_t KEYS[] = {1, 17, 130, 300, 1100, 2500};
+    static const int64_t POSITIONS[] = {0, 100, RDK_CHUNK - 20};
+    attention_case c = attention_default();
+    int64_t number = 0;
+    EACH(int64_t, rows, ROWS)
+    EACH(int64_t, keys, KEYS)
+    EACH(int64_t, position, POSITIONS)
+    for (c.ranges = 1; c.ranges < RANGES_COUNT; c.ranges++)
+        for (int variant = 0; variant < 4; variant++) {
+            if (*keys * *rows > 60000)
+                continue;
+            c.q_len = *rows;
+            c.kv_len = *keys;
+            c.key_pos0 = *position;
+            c.weights = number % 4 == 0;
+            c.special = variant == 3 ? 1 + number % (SPECIAL_COUNT - 1) : SPECIAL_NONE;
+            c.special_in = number % 2 ? SPECIAL_IN_V : SPECIAL_IN_K | SPECIAL_IN_V;
+            c.special_from = number % 3 ? *keys / 2 : -1;
+            c.scores = variant == 2 ? SCORES_MIXED : variant ? SCORES_RISING : SCORES_NORMAL;
+            c.row_stride[OPERAND_V] = number % 7 ? STRIDE_USUAL : STRIDE_FAR;
+            c.row_stride[OPERAND_K] = number % 5 ? STRIDE_USUAL : STRIDE_FAR;
+            set_heads(&c, 1, *rows > 5 && number % 6 == 0 ? 2 : 1);
+            set_dims(&c, 2 + number % 3, number % 3 ? 3 : number % 2 ? 17 : 32);
+            attention_limit_strides(&c, MOST_FLOATS);
+            set_causal(&c, number++ % 5 ? RDK_CAUSAL_NONE : RDK_CAUSAL_BOTTOM_RIGHT);
             GO(c);
         }
     return true;
@@ -543,8 +578,8 @@ static bool walk_full_scratch(visitor *visit, void *context) {
     c.weights = 0;
     for (int64_t blocks = 1; blocks <= 2; blocks++)
         for (c.at_end = 0; c.at_end < 2; c.at_end++) {
-            c.q_len = blocks * rdk_attention_rows(c.d_qk, c.d_v);
-            c.away[OPERAND_SCRATCH] = c.at_end ? RDK_ALIGN - 1 : 1;
+            c.q_len = blocks * rdk_scratch_of(c.d_qk, c.d_v).rows;
+            c.away[OPERAND_SCRATCH] = c.at_end ? RDK_SCRATCH_ALIGN - 1 : 1;
             GO(c);
         }
     return true;
@@ -737,6 +772,7 @@ const axis ATTENTION_AXES[] = {
     {"bottom right", walk_bottom_right},
     {"NaN and Inf", walk_specials},
     {"NaN and Inf of some rows", walk_specials_of_some},
+    {"ranges of keys", walk_ranges},
     {"zero strides", walk_zero_strides},
     {"strides", walk_strides},
     {"pairs of strides", walk_pairs_of_strides},

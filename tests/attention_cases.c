@@ -10,6 +10,7 @@
 
 enum {
     MAX_KEYS = 1 << 14,
+    MAX_RANGES = 1 << 12,
     ROOM = 1 << 23,
     FAR = 512,
     PAGE = 1024,         /* floats */
@@ -364,6 +365,60 @@ static void fill_inputs(const attention_case *c, const rdk_attention_desc *d, bo
     put_specials(c, OPERAND_V, &d->v, &r);
 }
 
+/* ---- Ranges ------------------------------------------------------------------------------------------ */
+
+static int64_t between(rng *r, int64_t least, int64_t most) {
+    return least + rng_below(r, most - least + 1);
+}
+
+/* Like the keys, the queries are spread over the whole length. */
+static rdk_sight window_of(const attention_case *c, int64_t i) {
+    const int64_t left = c->seed % 97, right = c->seed / 97 % 61 - 7;
+    const int64_t key = i * c->kv_len / c->q_len;
+    return (rdk_sight){key - left, key + right + 1};
+}
+
+static rdk_sight ends_of(const attention_case *c, rng *r) {
+    const int64_t some = between(r, 0, 9);
+    return chance(r, 50) ? (rdk_sight){some / 3, some} : (rdk_sight){c->kv_len - some, c->kv_len};
+}
+
+/* Bounds may lie outside the keys, and in any order. */
+static rdk_sight any_range(const attention_case *c, rng *r) {
+    const int64_t first = between(r, -3, c->kv_len + 3);
+    return (rdk_sight){first, between(r, chance(r, 80) ? first : -3, c->kv_len + 3)};
+}
+
+static rdk_sight range_of(const attention_case *c, int64_t i, rdk_sight before, rng *r) {
+    switch (c->ranges) {
+    case RANGES_WINDOW:
+        return window_of(c, i);
+    case RANGES_DOCUMENTS:
+        return i && chance(r, 80) ? before
+                                  : (rdk_sight){i ? before.end : 0, between(r, 0, c->kv_len)};
+    case RANGES_ENDS:
+        return ends_of(c, r);
+    case RANGES_FEW: {
+        const int64_t key = rng_below(r, c->kv_len + 1);
+        return (rdk_sight){key, key + chance(r, 30)};
+    }
+    default:
+        return any_range(c, r);
+    }
+}
+
+const rdk_sight *attention_ranges(const attention_case *c) {
+    static rdk_sight ranges[MAX_RANGES];
+    rng r = {(uint64_t)c->seed};
+    if (!c->ranges)
+        return NULL;
+    if (c->batch * c->q_len > MAX_RANGES)
+        exit(EXIT_FAILURE);
+    for (int64_t i = 0; i < c->batch * c->q_len; i++)
+        ranges[i] = range_of(c, i % c->q_len, i ? ranges[i - 1] : (rdk_sight){0, 0}, &r);
+    return ranges;
+}
+
 /* ---- Memory ------------------------------------------------------------------------------------------ */
 
 void attention_map(memory *m) {
@@ -459,10 +514,6 @@ attention_case attention_default(void) {
 
 int64_t attention_cost(const attention_case *c) {
     return c->batch * c->q_heads * c->q_len * (c->kv_len * (c->d_qk + c->d_v + 10) + c->d_v);
-}
-
-static int64_t between(rng *r, int64_t least, int64_t most) {
-    return least + rng_below(r, most - least + 1);
 }
 
 /* Most are tiny; the others are large in one or two directions. */
@@ -589,6 +640,7 @@ attention_case attention_draw(uint64_t seed, uint64_t index) {
     draw_values(&c, &r);
     draw_strides(&c, &r);
     draw_special_part(&c, &r);
+    c.ranges = chance(&r, 75) ? RANGES_NONE : rng_below(&r, RANGES_COUNT);
     return c;
 }
 
@@ -615,6 +667,7 @@ static const struct {
     FIELD(causal),
     FIELD(q_pos),
     FIELD(key_pos0),
+    FIELD(ranges),
     FIELD(arrange),
     FIELD(v_in_k),
     FIELD(gap),

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "kernels/attention/sight.h"
 #include "rootdk/rootdk.h"
 #include "tests/run.h"
 #include "tests/values.h"
@@ -80,9 +81,20 @@ enum {
     STRIDE_COUNT
 };
 
+/* Which keys queries see at most, besides causality. */
+enum {
+    RANGES_NONE,
+    RANGES_WINDOW,    /* each query the keys around its own, as many as the seed says */
+    RANGES_DOCUMENTS, /* several queries the same keys, the next ones those behind them */
+    RANGES_ENDS,      /* a few of the first keys, or of the last */
+    RANGES_FEW,       /* one key, or mostly none */
+    RANGES_ANY,
+    RANGES_COUNT
+};
+
 typedef struct attention_case {
     int64_t batch, q_heads, kv_heads, q_len, kv_len, d_qk, d_v;
-    int64_t causal, q_pos, key_pos0;
+    int64_t causal, q_pos, key_pos0, ranges;
     float scale;
     int64_t arrange;
     int64_t batch_stride[OPERAND_COUNT], head_stride[OPERAND_COUNT], row_stride[OPERAND_COUNT];
@@ -121,6 +133,9 @@ int64_t attention_cost(const attention_case *c);
  * it does not know one. */
 void attention_describe(const attention_case *c, char *text, size_t size);
 bool attention_parse(attention_case *c, const char *text);
+
+/* What the queries of all batches see at most; NULL if that is everything. Good until the next call. */
+const rdk_sight *attention_ranges(const attention_case *c);
 
 void attention_map(memory *m);
 

@@ -16,6 +16,7 @@ typedef struct mutant {
     rdk_attention_kernel *const *attention;
 } mutant;
 
-extern const mutant MUTANTS[]; /* the last has no name */
+extern const mutant MUTANTS[];   /* the last has no name */
+extern const rdk_isa MUTANT_ISA; /* of the vector kernels among them */
 
 #endif

@@ -18,6 +18,7 @@ TILE = "kernels/attention/tile/tile_body.h"
 TILE_AVX2 = "kernels/attention/tile/tile_avx2.h"
 ASM = "kernels/attention/tile/asm_avx2.h"
 ASM_X86 = "kernels/attention/tile/asm_x86.h"
+ASM_VALUES = "kernels/attention/tile/asm_values_x86.h"
 ASM_THIN = "kernels/attention/tile/asm_thin_x86.h"
 TILE_NEON = "kernels/attention/tile/tile_neon.h"
 THIN_X86 = "kernels/attention/tile/thin_x86.h"
@@ -181,11 +182,11 @@ ATTENTION = [
     ("queries_not_negated", "vector", [
         (WALK, "tile_splat(&scale);", "tile_splat(&(float){fabsf(scale)});")]),
     ("scores_in_one_chain", "vector", [
-        (WALK, "t.chains = w->chains;", "t.chains = 1;"),
-        (WALK, "t.a_step = 4 * w->chains;", "t.a_step = 4;"),
-        (WALK, "t.b_step = g->by_chain ? t.b_row : t.b_row * w->chains;", "t.b_step = t.b_row;")]),
+        (WALK, "t.chains = p->chains;", "t.chains = 1;"),
+        (WALK, "t.a_step = 4 * p->chains;", "t.a_step = 4;"),
+        (WALK, "t.b_step = g->by_chain ? t.b_row : t.b_row * p->chains;", "t.b_step = t.b_row;")]),
     ("chains_of_queries_swapped", "vector", [
-        (WALK, "(c + (after - c + 1) / 2) * g->width,", "(c + (after - c + 1) / 2 - (c > 0)) * g->width,")]),
+        (WALK, "(c + (after - c + 1) / 2) * w;", "(c + (after - c + 1) / 2 - (c > 0)) * w;")]),
     ("second_chain_alone", "vector", [
         (TILE, "if (k.first > 0)", "if (k.first > 1)")]),
     ("second_chain_alone_by_hand", "vector", [ # NEON, which has no tiles by hand, gets another wrong shape
@@ -199,45 +200,59 @@ ATTENTION = [
         (TILE, "t->a + n * rows * a_row + k.first", "t->a + k.first")]),
     # What a query sees
     ("causal_sees_one_key_more", "vector", [
-        (WALK, "g->ends[unseeing] <= lane)", "g->ends[unseeing] < lane)")]),
+        (WALK, "f32x16_le(f32x16_set1((float)(lane + 1)), end)", "f32x16_le(f32x16_set1((float)lane), end)")]),
     ("causal_sees_one_key_less", "vector", [
-        (WALK, "g->ends[unseeing] <= lane)", "g->ends[unseeing] <= lane + 1)")]),
+        (WALK, "f32x16_le(f32x16_set1((float)(lane + 1)), end)", "f32x16_le(f32x16_set1((float)(lane + 2)), end)")]),
+    ("range_begins_one_key_early", "vector", [
+        (WALK, "f32x16_le(first, f32x16_set1((float)lane))", "f32x16_le(first, f32x16_set1((float)(lane + 1)))")]),
+    ("range_begins_one_key_late", "vector", [
+        (WALK, "f32x16_le(first, f32x16_set1((float)lane))", "f32x16_le(first, f32x16_set1((float)(lane - 1)))")]),
     ("few_see_one_key_more", "vector", [
-        (WALK, "int end = g->ends[i] > b->lo ? g->ends[i] : b->lo;",
-               "int end = (g->ends[i] > b->lo ? g->ends[i] : b->lo) + 1;")]),
+        (WALK, "hide_first(score_at(g, end, i), end_lane(g) - end);", "hide_first(score_at(g, end + 1, i), end_lane(g) - end - 1);")]),
+    ("few_see_one_key_before", "vector", [
+        (WALK, "hide_first(score_at(g, first_lane(g), i), from - first_lane(g));",
+               "hide_first(score_at(g, first_lane(g), i), from - first_lane(g) - 1);")]),
     ("unseen_value_after_the_first", "vector", [
-        (WALK, "least(end, g->ends[0] > lane ? g->ends[0] : lane)", "least(end, g->ends[0] > lane ? g->ends[0] + 1 : lane)")]),
+        (WALK, "after = (int)most(l.lo, g->shared.hi);", "after = (int)most(l.lo, g->shared.hi + 1);")]),
+    ("unseen_value_before_the_last", "vector", [
+        (WALK, "before = (int)least(l.hi, g->shared.lo),", "before = (int)least(l.hi, g->shared.lo - 1),")]),
     ("last_key_has_no_value", "vector", [
-        (WALK, "g->ends[after - 1] - b->lo;", "g->ends[after - 1] - b->lo - 1;")]),
+        (WALK, "t->steps = l.hi - l.lo;\n    t->a = (const char *)score_at(g, l.lo, first);",
+               "t->steps = l.hi - l.lo - 1;\n    t->a = (const char *)score_at(g, l.lo, first);")]),
     ("few_last_key_has_no_value", "vector", [
-        (WALK, "t->steps = steps > 0 ? steps : 0;", "t->steps = steps > 1 && is_last ? steps - 1 : steps > 0 ? steps : 0;")]),
+        (WALK, "t->steps = l.hi - l.lo;\n    t->a = (const char *)score_at(g, l.lo, r.first);",
+               "t->steps = l.hi - l.lo - (is_last && l.hi > l.lo);\n    t->a = (const char *)score_at(g, l.lo, r.first);")]),
+    ("values_from_the_first_key", "vector", [
+        (WALK, "v->from.values + (l.lo - g->lo) * v->from.step;", "v->from.values;")]),
+    ("rows_that_see_nothing_keep_old_sums", "vector", [
+        (WALK, "if (l.hi <= l.lo && !g->opens && !v->results)", "if (l.hi <= l.lo && !v->results)")]),
     ("blocks_from_the_first_key", "vector", [ # key_pos0 ignored
-        (WALK, "int64_t start = position / RDK_BLOCK * RDK_BLOCK;",
-               "int64_t start = position - (position - w->d->key_pos0) % RDK_BLOCK;")]),
+        (WALK, "const int64_t key0 = key - position % RDK_BLOCK;", "const int64_t key0 = key - key % RDK_BLOCK;")]),
     ("chunks_from_the_first_key", "vector", [
-        (WALK, "b.opens_chunk = position % RDK_CHUNK == 0",
-               "b.opens_chunk = (position - w->d->key_pos0) / RDK_BLOCK % (RDK_CHUNK / RDK_BLOCK) == 0")]),
+        (WALK, ".chunk = position / RDK_CHUNK};", ".chunk = key / RDK_CHUNK};")]),
+    ("chunks_never_closed_but_the_last", "vector", [
+        (WALK, "static void open_chunk(const pass *p, const group *g) {\n    close_chunk(p, g);", 
+               "static void open_chunk(const pass *p, const group *g) {")]),
     # References and weights
     ("maximum_misses_odd_keys", "vector", [
-        (WALK, "most[0] = f32x16_max(most[0], most[v]);", ";")]),
+        (WALK, "largest[0] = f32x16_max(largest[0], largest[v]);", ";")]),
     ("few_maximum_of_sixteen_keys", "vector", [
-        (WALK, "most = f32x16_max(most, f32x16_load(s + lane));", ";")]),
-    ("sum_not_shrunk", "vector", [
-        (WALK, "f64x8_low(f32x16_load(g->shrink + i))", "f64x8_low(f32x16_set1(1))")]),
-    ("few_sum_not_shrunk", "vector", [
-        (WALK, "before = g->shrinks ? *l * g->shrink[i] : *l;", "before = *l;")]),
-    ("output_not_shrunk", "vector", [
+        (WALK, "largest = f32x16_max(largest, f32x16_load(s + lane));", ";")]),
+    ("sum_not_rescaled", "vector", [
+        (WALK, "f64x8_low(f32x16_load(g->rescale + i))", "f64x8_low(f32x16_set1(1))")]),
+    ("few_sum_not_rescaled", "vector", [
+        (WALK, "before = g->rescales ? *l * g->rescale[i] : *l;", "before = *l;")]),
+    ("output_not_rescaled", "vector", [
         (TILE, "tile_splat(factors + r)", "tile_splat(TILE_ONES + r)")]),
-    ("output_shrunk_like_the_first_row", "vector", [
+    ("output_rescaled_like_the_first_row", "vector", [
         (TILE, "tile_splat(factors + r)", "tile_splat(factors)")]),
-    ("output_shrunk_like_the_first_row_by_hand", "vector", [
-        (ASM_X86, 'SPLAT(#r "*4(%[n])", x)', 'SPLAT("0*4(%[n])", x)'),
+    ("output_rescaled_like_the_first_row_by_hand", "vector", [
+        (ASM_VALUES, 'SPLAT(#r "*4(%[n])", x)', 'SPLAT("0*4(%[n])", x)'),
         (TILE_NEON, "[6] = {[2] = tile_6x2, [4] = tile_6x4}", "[6] = {[2] = tile_6x2, [4] = tile_5x4}")]),
-    ("output_shrunk_by_the_next_row", "vector", [
-        (WALK, "factors == g->shrink ? factors + row : factors;",
-               "factors == g->shrink ? factors + row + 1 : factors;")]),
-    ("output_not_shrunk_by_a_reference_that_moved", "vector", [
-        (WALK, "g->shrinks = f32x16_max_lanes(moved) > 0;", "g->shrinks = false;")]),
+    ("output_rescaled_by_the_next_row", "vector", [
+        (WALK, "g->rescales ? g->rescale + row : TILE_ONES;", "g->rescales ? g->rescale + row + 1 : TILE_ONES;")]),
+    ("output_not_rescaled_by_a_reference_that_moved", "vector", [
+        (WALK, "g->rescales = f32x16_max_lanes(moved) > 0;", "g->rescales = false;")]),
     ("reference_moves_too_soon", "vector", [
         (WALK, "f32x16_set1(RDK_HEADROOM)", "f32x16_set1(RDK_HEADROOM - 1)")]),
     ("reference_moves_too_late", "vector", [
@@ -245,42 +260,42 @@ ATTENTION = [
     ("all_references_move_with_one", "vector", [
         (WALK, "f32x16_select(may_stay(t, old), old, rint)", "f32x16_max(old, rint)")]),
     ("weights_relative_to_the_last_chunk", "vector", [
-        (WALK, "has_plain_weights(r) ? (float)r->M",
-               "has_plain_weights(r) ? w->M[2 * g.first + i]")]),
+        (WALK, "has_plain_weights(r) ? (float)r->closed.M",
+               "has_plain_weights(r) ? p->M[2 * g->first + i]")]),
     # Values
     ("output_in_another_row", "vector", [
-        (ASM_X86, "#define C_ROW_4 C_ROW_1", "#define C_ROW_4 C_ROW_2"),
+        (ASM_VALUES, "#define C_ROW_4 C_ROW_1", "#define C_ROW_4 C_ROW_2"),
         (TILE_NEON, "[4] = tile_5x4}", "[4] = tile_4x4}")]),
     ("weights_of_the_next_query", "vector", [
-        (WALK, "score_at(g, b->lo, first);", "score_at(g, b->lo, first + 1);")]),
+        (WALK, "score_at(g, l.lo, first);", "score_at(g, l.lo, first + 1);")]),
     ("strips_swapped", "vector", [
-        (WALK, "c < w->width; c += RDK_LANES) {\n            int64_t strip = c - (c - first) % TILE_STRIP;",
-               "c < w->width; c += RDK_LANES) {\n            int64_t strip = c - (c - first) % TILE_STRIP;\n"
-               "            if (first == 0 && strip < 2 * TILE_STRIP && w->width >= 2 * TILE_STRIP)\n"
+        (WALK, "const int64_t strip = c - (c - first) % TILE_STRIP;",
+               "int64_t strip = c - (c - first) % TILE_STRIP;\n"
+               "            if (first == 0 && strip < 2 * TILE_STRIP && p->width >= 2 * TILE_STRIP)\n"
                "                strip = TILE_STRIP - strip;")]),
     ("columns_side_by_side_all_alike", "vector", [
-        (ASM_X86, "*b = t->b + i * t->b_across;", "*b = t->b;"),
+        (ASM_VALUES, "*b = t->b + i * t->b_across;", "*b = t->b;"),
         (TILE, "tile_column(t, i * t->b_across,", "tile_column(t, 0,")]),
     ("values_put_one_step_too_far", "vector", [ # NEON, which has no tiles by hand, gets another wrong place
-        (ASM_X86, "COPY_ON(1), COPY_ON(4)", "COPY_ON(1), COPY_ON(5)"),
+        (ASM_VALUES, "COPY_ON(1), COPY_ON(4)", "COPY_ON(1), COPY_ON(5)"),
         (WALK, "lane * columns + (c - strip)", "(lane + 1) % RDK_BLOCK * columns + (c - strip)")]),
     ("values_put_but_for_a_column", "vector", [
-        (ASM_X86, ' STORE(#s "*2*" BYTES "+" BYTES "(%[copy])", B1)', ""),
-        (WALK, "for (int64_t c = first; c < w->width; c += RDK_LANES) {",
-               "for (int64_t c = first; c < w->width - (w->width > 2 * RDK_LANES ? RDK_LANES : 0); c += RDK_LANES) {")]),
+        (ASM_VALUES, ' STORE(#s "*2*" BYTES "+" BYTES "(%[copy])", B1)', ""),
+        (WALK, "for (int64_t c = first; c < p->width; c += RDK_LANES) {",
+               "for (int64_t c = first; c < p->width - (p->width > 2 * RDK_LANES ? RDK_LANES : 0); c += RDK_LANES) {")]),
     ("results_by_the_first_rows_factor", "vector", [ # NEON, which has no tiles by hand, gets other wrong shapes
-        (ASM_X86, 'SPLAT("8+16*" #r "(%[results])", X)', 'SPLAT("8(%[results])", X)'),
+        (ASM_VALUES, 'SPLAT("8+16*" #r "(%[results])", X)', 'SPLAT("8(%[results])", X)'),
         (TILE_NEON, "[4] = {[2] = tile_4x2", "[4] = {[2] = tile_3x2")]),
     ("results_without_a_column", "vector", [
-        (ASM_X86, "JOIN_IT(s1, r, 1) TO_RESULT(r) RESULT(s0, r, 0) RESULT(s1, r, 1)", "JOIN_IT(s1, r, 1) TO_RESULT(r) RESULT(s0, r, 0)"),
+        (ASM_VALUES, "RESULT(s0, r, 0) RESULT(s1, r, 1)\n#define", "RESULT(s0, r, 0)\n#define"),
         (TILE_NEON, "[7] = {[2] = tile_7x2}", "[7] = {[2] = tile_6x2}")]),
     ("results_not_looked_through_for_nan", "vector", [
-        (ASM_X86, ' PLUS_SUM(s, SPARE)', ""),
+        (ASM_VALUES, ' PLUS_SUM(s, SPARE)', ""),
         (TILE_NEON, "[5] = {[2] = tile_5x2", "[5] = {[2] = tile_4x2")]),
     ("packed_values_of_the_first_rows_twice", "vector", [
-        (WALK, "for (int i = first_band; i < bands;", "for (int i = 0; i < bands;")]),
+        (WALK, "for (int i = v->first_band; i < bands;", "for (int i = 0; i < bands;")]),
     ("few_scores_over_weights_still_needed", "vector", [
-        (WALK, "now->g.scores += (now - works) * QUANTUM * RDK_BLOCK;", ";")]),
+        (WALK, "now->g.scores += (now - works) * UNIT * RDK_BLOCK;", ";")]),
     ("few_sums_begin_anew_with_each_panel", "vector", [ # NEON, which has no tiles by hand, gets another wrong shape
         (ASM_THIN, 'DO("add %[part], %[c]") EACH_##shape(LOAD_ROW)', 'DO("add %[part], %[c]") ZEROS'),
         (TILE_NEON, "[3] = {[2] = tile_3x2", "[3] = {[2] = tile_2x2")]),
@@ -288,46 +303,44 @@ ATTENTION = [
         (ASM_THIN, "ROW_4(DO_IT, 1, 4, 5, 6, 7)", "ROW_4(DO_IT, 1, 4, 5, 7, 6)"),
         (TILE_NEON, "[2] = {[2] = tile_2x2", "[2] = {[2] = tile_1x2")]),
     ("values_of_the_first_head", "vector", [
-        (WALK, "u->v = rdk_const_view_row(&w->d->v, batch, kv_head, 0);",
-               "u->v = rdk_const_view_row(&w->d->v, batch, 0, 0);")]),
+        (WALK, ".v = rdk_const_view_row(&kv->v, b, kv_head, key),", ".v = rdk_const_view_row(&kv->v, b, 0, key),")]),
     ("gaps_between_values_ignored", "vector", [
-        (WALK, "u->v + j * w->d->v.row_stride * 4", "u->v + j * w->d->d_v * 4")]),
+        (WALK, ".v_step = kv->v.row_stride * 4,", ".v_step = kv->k.row_stride * 4,")]),
     # Chunks
     ("folded_with_each_others_factors", "vector", [
-        (WALK, "fold_sums(w->total + row * w->width, o, w->width, a, b);",
-               "fold_sums(w->total + row * w->width, o, w->width, b, a);")]),
+        (WALK, "a = f32x16_set1(by.sums), b = f32x16_set1(by.chunk);", "a = f32x16_set1(by.chunk), b = f32x16_set1(by.sums);")]),
     ("cold_chunk_not_redone", "vector", [
-        (WALK, "    else if (cold)\n        c = redo", "    else if (false)\n        c = redo")]),
+        (WALK, "if (!rdk_is_cold(T))", "if (true)")]),
     ("nan_not_noted", "vector", [
-        (WALK, "note_nan(b, g, T);", ";")]),
+        (WALK, "note_nan(g, T);", ";")]),
     ("nan_of_an_unseen_value_kept", "vector", [
-        (WALK, "else if (!may_be_multiplied(w, u, b, g, b->lo, g->hi))", "else if (false)")]),
+        (WALK, "else if (!may_be_multiplied(p, g, (lanes){g->lo, g->hi}))", "else if (false)")]),
     ("cold_chunk_is_plain", "vector", [
         (WALK, "odd = f32x16_select(f32x16_le(t, hot), odd, no);", "")]),
     ("closed_chunks_forgotten", "vector", [
-        (WALK, "return is_first_chunk(w, b->chunk) && w->rows", "return w->rows")]),
+        (WALK, "return is_first_chunk(p, g, g->block->chunk) && f32x16", "return f32x16")]),
     ("nan_of_plain_rows_kept", "vector", [
-        (WALK, "        write_lse(w, r);\n    }\n    return !f32x16_has_nan(sum);", "        write_lse(w, r);\n    }\n    return true;")]),
+        (WALK, "close_plainly(p, g);\n    return !f32x16_has_nan(sum);", "close_plainly(p, g);\n    return true;")]),
     ("largest_score_not_noted", "vector", [
         (ASM_X86, "LARGER(s2, B2) ", ""),
-        (WALK, "EACH most[v] = f32x16_max(most[v], x[v]);", "")]),
+        (WALK, "EACH largest[v] = f32x16_max(largest[v], x[v]);", "")]),
     ("noted_where_it_was_not", "vector", [
         (TILE_AVX2, "return f && t->kind == TILE_SCORES && !t->by_chain ?", "return t->kind == TILE_SCORES ?"),
         (TILE_NEON, "return TILE_DONE;", "return TILE_DONE_WITH_MAX;")]),
     # Sums of a block
     ("first_block_added_to_what_was_there", "vector", [
-        (WALK, "return b->opens_chunk ? NULL : g->shrinks", "return g->shrinks")]),
+        (WALK, "return g->opens ? NULL : g->rescales", "return g->rescales")]),
     ("blocks_forgotten", "vector", [
         (TILE, "            else if (factors)\n", "            else if (false)\n")]),
     ("blocks_forgotten_by_hand", "vector", [ # NEON, which has no tiles by hand, gets another wrong shape
-        (ASM_X86, "#define ADD_ROW(sum, r, i) PLUS_ROW(sum, r, i) PUT_ROW", "#define ADD_ROW(sum, r, i) PUT_ROW"),
+        (ASM_VALUES, "#define ADD_ROW(sum, r, i) PLUS_ROW(sum, r, i) PUT_ROW", "#define ADD_ROW(sum, r, i) PUT_ROW"),
         (TILE_NEON, "[16] = tile_1x16", "[16] = tile_1x8")]),
     ("results_without_the_sums_before", "vector", [ # NEON gets another wrong shape
-        (ASM_X86, "ENDED(RESULT_TILES, shape, rows, vectors, JOIN_NOTHING, PLUS_ROW, PLUS_ROW_TIMES)",
+        (ASM_VALUES, "ENDED(RESULT_TILES, shape, rows, vectors, JOIN_NOTHING, PLUS_ROW, PLUS_ROW_TIMES)",
                       "ENDED(RESULT_TILES, shape, rows, vectors, JOIN_NOTHING, JOIN_NOTHING, PLUS_ROW_TIMES)"),
         (TILE_NEON, "[4] = tile_2x4", "[4] = tile_1x4")]),
     ("results_without_the_rest_of_the_inverse", "vector", [ # NEON gets another wrong shape
-        (ASM_X86, "TIMES_PLUS(X, B1, s) STORE", "TIMES_PLUS(X, B0, s) STORE"),
+        (ASM_VALUES, "TIMES_PLUS(X, B1, s) STORE", "TIMES_PLUS(X, B0, s) STORE"),
         (TILE_NEON, "[4] = tile_3x4", "[4] = tile_2x4")]),
     ("out_without_the_rest_of_the_inverse", "vector", [
         (WALK, "f32x16_fma(o, f32x16_set1(by.lo), f32x16_set1(0))", "f32x16_set1(0)")]),
@@ -335,14 +348,14 @@ ATTENTION = [
         (WALK, "rdk_store(to, RDK_F32, i, rdk_times_inverse(from[i], by));",
                "rdk_store(to, RDK_F32, i, rdk_load(to, RDK_F32, i));")]),
     ("parts_begin_anew", "vector", [
-        (WALK, "t->from = p.lane == b->lo ? NULL : w->part + first;", "t->from = NULL;")]),
+        (WALK, "t->from = r.lo == g->lo ? NULL : p->part + first;", "t->from = NULL;")]),
     ("parts_of_the_first_columns", "vector", [
         (WALK, "t->from += done;", "t->from += 0;")]),
     ("infinite_score_has_a_sum", "vector", [
-        (WALK, "c = (closed){0, NAN};", "c = (closed){0, c.l};")]),
+        (WALK, "return rdk_state_closed(0, NAN, false);", "return rdk_state_closed(0, p->l[g->first + i], false);")]),
     # Memory
     ("read_past_a_key", "vector", [
-        (WALK, "t.steps = w->d->d_qk;", "t.steps = w->d->d_qk + 1;")]),
+        (WALK, "t.steps = p->call->d_qk;", "t.steps = p->call->d_qk + 1;")]),
     ("few_read_past_a_key", "vector", [
         (THIN_X86, "_mm_maskload_ps(high, mask)", "_mm_loadu_ps(high)"),
         (THIN_NEON, "tile_take(at + i * step)", "tile_load(at + i * step)")]),
@@ -351,15 +364,15 @@ ATTENTION = [
         (TILE_NEON, "memcpy(whole, p, (size_t)n * sizeof whole[0]);",
                     "memcpy(whole, p, sizeof whole);")]),
     ("read_past_a_value", "vector", [
-        (WALK, "f32x16_load_first(v + c * 4, (int)(w->d->d_v - c))", "f32x16_load(v + c * 4)")]),
+        (WALK, "f32x16_load_first(v + c * 4, (int)(p->call->d_v - c))", "f32x16_load(v + c * 4)")]),
     ("write_past_the_output", "vector", [
-        (WALK, "write_times_inverse(out, o, d->d_v,", "write_times_inverse(out, o, d->d_v + 1,")]),
+        (WALK, "p->first_sums + row * p->width, p->call->d_v,", "p->first_sums + row * p->width, p->call->d_v + 1,")]),
     ("write_past_a_plain_row", "vector", [
-        (WALK, "rdk_view_row(&d->out, r->batch, r->head, r->query), o, d->d_v,",
-               "rdk_view_row(&d->out, r->batch, r->head, r->query), o, d->d_v + 1,")]),
+        (WALK, "&p->rows[g->first + i]), o, p->call->d_v,",
+               "&p->rows[g->first + i]), o, p->call->d_v + 1,")]),
     ("lse_of_another_query", "vector", [
-        (WALK, "rdk_view_row(&d->lse, r->batch, r->head, r->query)",
-               "rdk_view_row(&d->lse, r->batch, r->head, d->q_len - 1 - r->query)")]),
+        (WALK, "rdk_view_row(lse, r->batch, r->head, r->query)",
+               "rdk_view_row(lse, r->batch, r->head, p->call->q_len - 1 - r->query)")]),
 ]
 
 MUTANTS = {"softmax": SOFTMAX, "attention": ATTENTION}

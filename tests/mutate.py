@@ -317,9 +317,10 @@ def write(path, lines):
         f.write("\n".join(lines) + "\n")
 
 
-def table(operations, entries):
+def table(isa, operations, entries):
     """mutants.c: what tests/mutants.h declares. An entry is (operation, name, number, part)."""
-    lines = ["/* Generated: the mutants of this build. */", '#include "tests/mutants.h"', "int rdk_mutant;"]
+    lines = ["/* Generated: the mutants of this build. */", '#include "tests/mutants.h"', "int rdk_mutant;",
+             f"const rdk_isa MUTANT_ISA = RDK_ISA_{isa.upper()};"]
     lines += [f"extern rdk_{operation}_kernel *const rdk_{operation}_of_{part};" for operation, part in operations]
     lines += ["const mutant MUTANTS[] = {"]
     lines += [f'    {{"{operation}: {name}", {number}, .{operation} = &rdk_{operation}_of_{part}}},'
@@ -359,7 +360,7 @@ def main():
     isa, root, outdir, depfile, *compiler = sys.argv[1:]
     source = Source(root)
     entries, files = make(source, isa, outdir, compiler, mutants)
-    write(os.path.join(outdir, "mutants.c"), table(files, entries))
+    write(os.path.join(outdir, "mutants.c"), table(isa, files, entries))
     target = os.path.relpath(os.path.join(outdir, "mutants.c"))
     write(depfile, [f"{target}: {' '.join(sorted(source.read))}"])
 

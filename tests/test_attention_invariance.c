@@ -6,7 +6,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "kernels/caches.h"
 #include "kernels/contract.h"
 #include "tests/paths.h"
 #include "tests/suite.h"
@@ -477,6 +476,7 @@ TEST beyond_the_caches(const path *p) {
     enum { KEYS = 333, MAX_GROUP = 5, MAX_SIZE = 128, BYTES = 1 << 25 };
     static const int64_t SIZES[] = {64, 128};
     static float k[KEYS * MAX_SIZE], v[KEYS * MAX_SIZE], q[MAX_GROUP * MAX_SIZE];
+    rdk_table on = p->table;
     rng r = {6};
     for (size_t i = 0; i < COUNT(k); i++) {
         k[i] = normal(&r);
@@ -501,17 +501,69 @@ TEST beyond_the_caches(const path *p) {
             d.scratch_size = sizeof scratch;
             d.batch = 1;
             d.out.data = one;
-            rdk_l2_size = 0;
-            ASSERT_EQ(RDK_OK, rdk_attention_with(&p->table, &d));
+            on.machine.l2 = 0;
+            ASSERT_EQ(RDK_OK, rdk_attention_with(&on, &d));
             d.out.data = floats;
-            rdk_l2_size = 1 << 20;
-            ASSERT_EQ(RDK_OK, rdk_attention_with(&p->table, &d));
+            on.machine.l2 = 1 << 20;
+            ASSERT_EQ(RDK_OK, rdk_attention_with(&on, &d));
             ASSERT(!memcmp(floats, one, (size_t)row * sizeof *one));
             d.batch = batch;
-            ASSERT_EQ(RDK_OK, rdk_attention_with(&p->table, &d));
+            ASSERT_EQ(RDK_OK, rdk_attention_with(&on, &d));
             for (int64_t b = 0; b < batch; b++)
                 ASSERT(!memcmp(floats + b * row, one, (size_t)row * sizeof *one));
         }
+    PASS();
+}
+
+enum { RANGED = 60 };
+
+/* Whether row i, which saw a range of the keys of d, is as a call of its own over these keys alone. */
+static bool is_as_alone(const path *p, const rdk_attention_desc *d, int64_t i, rdk_sight range) {
+    static float out[MAX_D], weights[MAX_KEYS];
+    const float *whole = (const float *)d->weights.data + i * d->weights.row_stride;
+    float lse;
+    rdk_attention_desc one = *d;
+    one.q_len = 1;
+    one.kv_len = range.end - range.first;
+    one.key_pos0 += range.first;
+    one.q.data = (const float *)d->q.data + i * d->q.row_stride;
+    one.k.data = (const float *)d->k.data + range.first * d->k.row_stride;
+    one.v.data = (const float *)d->v.data + range.first * d->v.row_stride;
+    one.out.data = out;
+    one.lse.data = &lse;
+    one.weights.data = weights;
+    if (rdk_attention_with(&p->table, &one) != RDK_OK ||
+        memcmp(out, (float *)d->out.data + i * d->out.row_stride, (size_t)d->d_v * 4) ||
+        rdk_bits(lse) != rdk_bits(((float *)d->lse.data)[i * d->lse.row_stride]) ||
+        memcmp(weights, whole + range.first, (size_t)one.kv_len * 4))
+        return false;
+    for (int64_t j = 0; j < d->kv_len; j++)
+        if ((j < range.first || j >= range.end) && rdk_bits(whole[j]) != 0)
+            return false;
+    return true;
+}
+
+/* A query that sees a range of keys gives the bits of one that has no others. */
+TEST a_range_is_all_there_is(const path *p) {
+    static rdk_sight ranges[RANGED];
+    const setting t = {.q_len = RANGED, .weights = true};
+    EACH_SCENE(p, s) {
+        rng r = {(uint64_t)s->keys};
+        if (is_long(s) && s->keys > 150 && s->d_qk > 4)
+            continue;
+        rdk_attention_desc d = describe(s, &t);
+        const room m = find_room(&t, &d);
+        put_scene(s, &t, &d, &m);
+        d.scratch = scratch;
+        d.scratch_size = sizeof scratch;
+        for (int i = 0; i < RANGED; i++) {
+            ranges[i].first = rng_below(&r, s->keys + 1);
+            ranges[i].end = ranges[i].first + rng_below(&r, s->keys + 1 - ranges[i].first);
+        }
+        ASSERT_EQ(RDK_OK, rdk_attention_ranges_with(&p->table, &d, ranges));
+        for (int i = 0; i < RANGED; i++)
+            ASSERT(is_as_alone(p, &d, i, ranges[i]));
+    }
     PASS();
 }
 
@@ -535,6 +587,7 @@ SUITE(invariance) {
         RUN_TESTp(whatever_is_asked_for, p);
         RUN_TESTp(keys_cut_off_in_front, p);
         RUN_TESTp(beyond_the_caches, p);
+        RUN_TESTp(a_range_is_all_there_is, p);
     }
 }
 

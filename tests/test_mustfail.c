@@ -45,7 +45,8 @@ static bool visit(void *context, const void *the_case) {
 
 static rdk_table table_of(const mutant *m) {
     return (rdk_table){.softmax = m->softmax ? *m->softmax : NULL,
-                       .attention = m->attention ? *m->attention : NULL};
+                       .attention = m->attention ? *m->attention : NULL,
+                       .kernel_isa = {[RDK_OP_ATTENTION] = MUTANT_ISA}};
 }
 
 /* The name of the axis that caught the mutant, or NULL. */

@@ -1,8 +1,8 @@
 /* Attention on AVX-512. */
 #include "kernels/vec/f32x16_avx512.h"
 #include "kernels/attention/tile/tile_avx512.h"
-#include "kernels/attention/attention_walk.h"
+#include "kernels/attention/walk/walk.h"
 
 RDK_ATTENTION_KERNEL(RDK_KERNEL(attention, avx512)) {
-    attention_walk(d);
+    walk_tasks(plan, first, end, scratch);
 }

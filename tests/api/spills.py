@@ -59,7 +59,8 @@ def main():
     for member, rules, name, code in functions(disassembly(objdump, library)):
         if not member.startswith("attention_"):
             continue
-        judged[member] += 0
+        if name == f"rdk_{member}": # the kernel
+            judged[member] += 0
         if name.startswith(JUDGED):
             count, found = look(member, rules, name, code)
             judged[member] += count

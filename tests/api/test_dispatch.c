@@ -11,7 +11,6 @@
 
 #include "dispatch/cpu.h"
 #include "dispatch/dispatch.h"
-#include "kernels/caches.h"
 #include "tests/api/variable.h"
 
 /* ---- First use ------------------------------------------------------------------------------- */
@@ -190,9 +189,10 @@ TEST l2_is_in_the_upper_half(void) {
 /* ---- This CPU -------------------------------------------------------------------------------- */
 
 TEST kernels_know_of_this_l2(void) {
-    rdk_get_isa();
-    printf("\nL2: %lld KB\n", (long long)(rdk_l2_size >> 10));
-    ASSERT_EQ(rdk_cpu_l2(), rdk_l2_size);
+    rdk_status s;
+    const rdk_machine machine = rdk_table_for(RDK_ISA_DEFAULT, &s)->machine;
+    printf("\nL2: %lld KB\n", (long long)(machine.l2 >> 10));
+    ASSERT_EQ(rdk_cpu_l2(), machine.l2);
     PASS();
 }
 

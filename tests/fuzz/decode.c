@@ -138,6 +138,7 @@ attention_case decode_attention(bytes *b) {
     c.seed = take(b);
     decode_strides(b, &c);
     decode_special_part(b, &c);
+    c.ranges = take_below(b, RANGES_COUNT);
     return c;
 }
 

@@ -43,6 +43,8 @@ TARGETS = {
     "attention neon": ("NEON", SIMDE, [("emulated_neon", "kernels/attention/attention_neon.c")], 5, 1),
     "softmax scalar": ("scalar", NATIVE, [("kernels_scalar", "kernels/softmax/softmax_scalar.c")], 3, 1),
     "attention scalar": ("scalar", NATIVE, [("kernels_scalar", "kernels/attention/attention_scalar.c")], 3, 1),
+    "attention leaves": ("scalar", NATIVE, [("kernels_scalar", "kernels/attention/state.c"),
+                                            ("kernels_scalar", "kernels/attention/problem.c")], 2, 1),
     # The contract in all files at once: every path stays equal to every other.
     "contract": ("contract", NATIVE, [("kernels_scalar", "kernels/softmax/softmax_scalar.c"),
                                       ("kernels_scalar", "kernels/attention/attention_scalar.c"),
@@ -54,18 +56,13 @@ TARGETS = {
     "dispatch choice": ("dispatch", NATIVE, [("rootdk_inside", "dispatch/dispatch.c")], 1, 0),
 }
 
-# Lines that change no result, whatever they say: what is fetched ahead, how work is split, what falls away.
+# Files that change no result, whatever they say: what is fetched ahead, how work is cut and what is chosen.
+SPEED_FILES = {"kernels/attention/plan.h", "kernels/attention/plan.c", "kernels/attention/walk/fetch.h",
+               "kernels/attention/tile/stream.h"}
+# The same within a file.
 SPEED_FUNCTIONS = {
-    "stream_of": "what is fetched ahead", "stream_fetch": "what is fetched ahead",
-    "halves_of": "what is fetched ahead", "ahead_of": "what is fetched ahead",
-    "after": "what is fetched ahead", "stream_fetched": "what is fetched ahead",
-    "lines_of": "what is fetched ahead", "stream_follow": "what is fetched ahead",
-    "stream_of_both": "what is fetched ahead", "look_ahead": "what is fetched ahead",
-    "rows_on": "what is fetched ahead", "how_to_fetch": "what is fetched ahead", "keys_from": "what is fetched ahead",
-    "values_from": "what is fetched ahead", "panel_of": "what is read in turn",
-    "rows_ahead": "what is fetched ahead", "rows_in_order": "what is fetched ahead", "runs_of": "what is fetched ahead",
-    "translate": "what is translated ahead", "translate_rows": "what is translated ahead",
-    "translate_place": "what is translated ahead", "translate_unit": "what is translated ahead",
+    "how_to_fetch": "what is fetched ahead",
+    "is_worth_packing": "which of two ways to read the same values", "fill_strips": "how wide tiles are",
     "asm_tile": "which of two tiles that give the same bits",
     "asm_tile_of": "which of two tiles that give the same bits",
     "run_beside": "which of two tiles that give the same bits",
@@ -76,12 +73,12 @@ SPEED_FUNCTIONS = {
 # What only tiles by hand do: where tiles are emulated, in C, it is left before it changes anything.
 ASM_FUNCTIONS = {"write_with_values"}
 SPEED_LINES = re.compile(
-    r"__builtin_prefetch|stream_fetch|\bfetch|\bf\.left|next_k|next_v|next_row|next_count|next_head|same_head|w->translates|->later|later_bias|r\.later|short_rows|FETCH_BYTES"
-    r"|WORTH_PACKING|TILE_PACKS|SUMS_BESIDE =|>= TILE_KEYS_OF\[0\]|FAR_APART|far_apart|GROUP_COLUMNS|FEW_LINES|RDK_ALIGN =|RDK_STATE_FLOATS =|__asm__|_Pragma"
-    r"|FEW_PANEL|FEW_AHEAD|FEW_IN_L1|LARGE_L2|w->panel|size = blocks > 0|LARGEST_CACHE|from_memory|next\.together|w\.twins =|int times = s\.at_once|by_chain = u->count"
+    r"__builtin_prefetch|stream_fetch|\bfetch|\bprefetch|\bf\.left|touches_pages|p->next|->later|later_bias|r\.later|short_rows|FETCH_BYTES"
+    r"|SUMS_BESIDE =|>= TILE_KEYS_OF\[0\]|< TILE_KEYS_OF\[0\]|is_far|__asm__|_Pragma"
+    r"|from_memory|thin_panel|same_layout|int64_t times = s->at_once|by_chain = !is_thin"
     r"|TILE_HOLD\([45]\)"  # no tile is five rows and five vectors large
-    r"|lane < g->ends\[i\]( && !isnan|\)$)"  # more looked at: more goes to the reference, which gives the same bits
-    r"|for \(int first; lane < end;"  # the last keys once more
+    r"|lane < end_of\(g, i\)( && !isnan|\)$)"  # more looked at: more goes to the reference, which gives the same bits
+    r"|for \(int lane = s->key, first; lane < end;"  # the last keys once more
     r"|r < rows && i < vectors"  # sums outside a tile are stored nowhere: the compiler leaves them out
     r"|sizeof \w+\[|\bX\(\d|\[\d+\] = \w")  # lists: what is wrong there does not compile
 
@@ -91,15 +88,8 @@ LEFT_TO_OTHERS = "the loop for all types does what is left, with the same bits"
 EQUIVALENT = [
     ("kernels/softmax/softmax_rows.h", "logic", "r->T > RDK_HOT || (r->T > -INFINITY && r->T < -RDK_HOT)",
      TO_REFERENCE),
-    ("kernels/attention/attention_walk.h", "relation", "lane + keys * times > end",
+    ("kernels/attention/walk/few.h", "relation", "lane + s->keys * times > end",
      "the same keys, one group after another instead of all in one call"),
-    ("kernels/attention/attention_walk.h", "constant", "lane = g->ends[0] > lane ? g->ends[0] : lane",
-     "where the second row sees a key of the block, the first sees as many but one"),
-    ("kernels/attention/attention_walk.h", "logic", "(padded && has_nan(o, w->width))", TO_REFERENCE),
-    ("kernels/attention/attention_walk.h", "relation", "lane < g->hi ? unseeing : g->width",
-     "a column without a row may have any score"),
-    ("kernels/attention/attention_walk.h", "relation", "g->hi % RDK_LANES || g->ends[0] < g->hi",
-     "nothing is hidden where all is seen"),
     ("dispatch/attention.c", "relation", "if (d->batch <= 1 || !rows)",
      "the only batch has index 0, and 0 times any stride is 0"),
     ("kernels/softmax/softmax_rows.h", "logic", "T > -INFINITY && f32x16_max_lanes(bias_max) > RDK_HOT", TO_REFERENCE),
@@ -315,7 +305,7 @@ def sites_of(target, seed):
     files = {CONTRACT} if target == "contract" else \
         {f for _, source in TARGETS[target][2] for f in files_of(source)} - {CONTRACT}
     unreached = ASM_FUNCTIONS if TARGETS[target][1] == SIMDE else ()
-    return sorted(s for f in sorted(files) if f != "kernels/kernels.h" and not f.endswith("inline.h")
+    return sorted(s for f in sorted(files) if f not in SPEED_FILES and f != "kernels/kernels.h" and not f.endswith("inline.h")
                   for s in sites_in(f, f"{seed}|{target}") if s.function not in unreached)
 
 

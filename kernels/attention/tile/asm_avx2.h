@@ -1,5 +1,6 @@
-/* The tiles that most of the time goes to, by hand: twelve sums, a step of b and an element of a take all sixteen
- * registers, with which no compiler gets by. And what very few queries need. */
+/* The tiles that most of the time goes to, by hand: twelve sums, a step of b and an element of
+ * a take all sixteen registers, with which no compiler gets by. And what very few queries
+ * need. */
 #ifndef RDK_ASM_AVX2_H
 #define RDK_ASM_AVX2_H
 
@@ -27,11 +28,12 @@
 
 /* clang-format off */
 
-/* ---- Shapes ------------------------------------------------------------------------------------------------- */
+/* ---- Shapes -------------------------------------------------------------------------------- */
 
 #define FRONT_4x3(ROW, ...) ROW(0, 0, 1, 2, __VA_ARGS__) ROW(1, 3, 4, 5, __VA_ARGS__)
 #define BACK_4x3(ROW, ...) ROW(2, 6, 7, 8, __VA_ARGS__) ROW(3, 9, 10, 11, __VA_ARGS__)
-#define FRONT_4x2(ROW, ...) ROW(0, 0, 1, __VA_ARGS__) ROW(1, 2, 3, __VA_ARGS__) ROW(2, 4, 5, __VA_ARGS__)
+#define FRONT_4x2(ROW, ...) ROW(0, 0, 1, __VA_ARGS__) ROW(1, 2, 3, __VA_ARGS__) \
+    ROW(2, 4, 5, __VA_ARGS__)
 #define FRONT_5x2 FRONT_4x2
 #define FRONT_6x2 FRONT_4x2
 #define BACK_4x2(ROW, ...) ROW(3, 6, 7, __VA_ARGS__)
@@ -67,7 +69,7 @@ VALUES_COPIED(4x2, 4, 2)
 VALUES_COPIED(5x2, 5, 2)
 VALUES_COPIED(6x2, 6, 2)
 
-/* ---- Very few queries ----------------------------------------------------------------------------------------- */
+/* ---- Very few queries ---------------------------------------------------------------------- */
 
 #define STEP_4x2(s) STEP(4x2, 2, BY_QUERY, s)
 #define EACH_4x2(DO_IT) EACH_SUM(4x2, 2, NO_ROW, DO_IT)
@@ -111,8 +113,7 @@ static const asm_tiles ASM_TILES[TILE_ROWS + 1][TILE_VECTORS + 1] = {
     [1][8] = {ASM_BY_QUERY(1x8)},
     [2][4] = {ASM_BY_QUERY(2x4)},
     [3][4] = {ASM_BY_QUERY(3x4)},
-    [4][2] = {ASM_SCORES(4x2), ASM_VALUES(4x2), ASM_VALUES_COPIED(4x2),
-              ASM_BY_QUERY(4x2)},
+    [4][2] = {ASM_SCORES(4x2), ASM_VALUES(4x2), ASM_VALUES_COPIED(4x2), ASM_BY_QUERY(4x2)},
     [4][3] = {ASM_SCORES(4x3)},
     [5][2] = {ASM_SCORES(5x2), ASM_VALUES(5x2), ASM_VALUES_COPIED(5x2)},
     [6][2] = {ASM_SCORES(6x2), ASM_VALUES(6x2), ASM_VALUES_COPIED(6x2)},

@@ -6,14 +6,17 @@
  *     ZERO(s), ZEROS      clears the vector of a number; all sums
  *     ALL_REGISTERS       the list of what is overwritten
  *     A_BEGIN, A_ON(by)   what else a chain begins with; moves a on
- *     NOTED_SUM           bytes from t->notes to where the sum of all scores is noted: TILE_GROUP floats
+ *     NOTED_SUM           bytes from t->notes to where the sum of all scores is noted:
+ *                         TILE_GROUP floats
  *     SPARE               the number of a vector that tiles of values leave alone
  *
- * What is gained most is at the ends of a tile: sums that are all ready at once wait together to be stored, and fill the
- * queue in which the FMAs of the next tile should be. So the last four steps are done for the front half of the sums, which
- * are stored, and then for the back half.
+ * What is gained most is at the ends of a tile: sums that are all ready at once wait together
+ * to be stored, and fill the queue in which the FMAs of the next tile should be. So the last
+ * four steps are done for the front half of the sums, which are stored, and then for the back
+ * half.
  *
- * Everything that is not simple is left to tile_body.h: see asm_tile_of(). The arithmetic is the same. */
+ * Everything that is not simple is left to tile_body.h: see asm_tile_of(). The arithmetic is
+ * the same. */
 #ifndef RDK_ASM_X86_H
 #define RDK_ASM_X86_H
 
@@ -21,7 +24,7 @@
 
 /* clang-format off */
 
-/* ---- Instructions. Sums are registers 0, 1, 2, ..., row by row. ------------------------------------------- */
+/* ---- Instructions. Sums are registers 0, 1, 2, ..., row by row. ---------------------------- */
 
 #define DO(text) text "\n\t"
 #define NAMED(x) REGISTER #x
@@ -35,7 +38,7 @@
 #define TIMES_PLUS(x, y, s) DO("vfmadd213ps " V(y) ", " V(x) ", " V(s))
 #define MOVE(from, to) DO("vmovaps " V(from) ", " V(to))
 
-/* ---- Where things lie ------------------------------------------------------------------------------------- */
+/* ---- Where things lie ---------------------------------------------------------------------- */
 
 /* Multiples of a distance from a pointer. */
 #define FROM_0(p, by) "(%[" #p "])"
@@ -47,8 +50,8 @@
 #define FROM_6(p, by) "(%[" #p "],%[" #by "3],2)"
 #define FROM_7(p, by) "(%[" #p "],%[" #by "7])"
 
-/* a, row r and step s: rows lie apart, and steps are neighbours, or every second element; or rows are neighbours and
- * steps lie apart. */
+/* a, row r and step s: rows lie apart, and steps are neighbours, or every second element; or
+ * rows are neighbours and steps lie apart. */
 #define ALONG_1(r, s) #s "*4" FROM_##r(a, a_far)
 #define ALONG_2(r, s) #s "*8" FROM_##r(a, a_far)
 #define ACROSS(r, s) #r "*4" FROM_##s(a, a_far)
@@ -56,9 +59,10 @@
 /* b, step s and vector i. */
 #define B(s, i) #i "*" BYTES FROM_##s(b, b_step)
 
-/* ---- Rows. A shape is two lists of them, FRONT_<shape> and BACK_<shape>, with the sums of each. ---------------- */
+/* ---- Rows. A shape is two lists of them, FRONT_<shape> and BACK_<shape> -------------------- */
 
-/* A step of b is held, and a goes by. E(sum, row, vector) follows each FMA, ROW_END those of a row. */
+/* A step of b is held, and a goes by. E(sum, row, vector) follows each FMA, ROW_END those of a
+ * row. */
 #define HOLD_1(s) LOAD(B(s, 0), B0)
 #define HOLD_2(s) HOLD_1(s) LOAD(B(s, 1), B1)
 #define HOLD_3(s) HOLD_2(s) LOAD(B(s, 2), B2)
@@ -69,33 +73,42 @@
 #define STEP_ROW_1(r, s0, A, s, E, ROW_END) FMA_SPREAD(A(r, s), s0) E(s0, r, 0) ROW_END
 #define STEP_ROW_2(r, s0, s1, A, s, E, ROW_END) TWO(A, r, s, E, s0, s1) ROW_END
 #define STEP_ROW_3(r, s0, s1, s2, A, s, E, ROW_END) THREE(A, r, s, E, s0, s1, s2) ROW_END
-#define STEP_ROW_4(r, s0, s1, s2, s3, A, s, E, ROW_END) THREE(A, r, s, E, s0, s1, s2) FMA(B3, X, s3) E(s3, r, 3) ROW_END
+#define STEP_ROW_4(r, s0, s1, s2, s3, A, s, E, ROW_END) THREE(A, r, s, E, s0, s1, s2) \
+    FMA(B3, X, s3) E(s3, r, 3) ROW_END
 
 /* Something for each row, and for each sum. */
 #define EACH_IN_ROW_2(r, s0, s1, ROW, E) ROW(r) E(s0, r, 0) E(s1, r, 1)
-#define EACH_IN_ROW_4(r, s0, s1, s2, s3, ROW, E) EACH_IN_ROW_2(r, s0, s1, ROW, E) E(s2, r, 2) E(s3, r, 3)
+#define EACH_IN_ROW_4(r, s0, s1, s2, s3, ROW, E) EACH_IN_ROW_2(r, s0, s1, ROW, E) E(s2, r, 2) \
+    E(s3, r, 3)
 #define NO_ROW(r)
 
-/* ---- A tile ----------------------------------------------------------------------------------------------- */
+/* ---- A tile -------------------------------------------------------------------------------- */
 
 #define NOTHING(sum, r, i)
-#define FRONT(shape, vectors, A, s, E, ROW_END) HOLD_##vectors(s) FRONT_##shape(STEP_ROW_##vectors, A, s, E, ROW_END)
+#define FRONT(shape, vectors, A, s, E, ROW_END) HOLD_##vectors(s) \
+    FRONT_##shape(STEP_ROW_##vectors, A, s, E, ROW_END)
 #define BACK(shape, vectors, A, s, E, ROW_END) BACK_##shape(STEP_ROW_##vectors, A, s, E, ROW_END)
-#define STEP(shape, vectors, A, s) FRONT(shape, vectors, A, s, NOTHING, ) BACK(shape, vectors, A, s, NOTHING, )
+#define STEP(shape, vectors, A, s) FRONT(shape, vectors, A, s, NOTHING, ) \
+    BACK(shape, vectors, A, s, NOTHING, )
 #define FOUR_STEPS(shape, vectors, A) \
-    STEP(shape, vectors, A, 0) STEP(shape, vectors, A, 1) STEP(shape, vectors, A, 2) STEP(shape, vectors, A, 3)
+    STEP(shape, vectors, A, 0) STEP(shape, vectors, A, 1) STEP(shape, vectors, A, 2) \
+        STEP(shape, vectors, A, 3)
 #define LAST_FOUR_FRONT(shape, vectors, A, E, ROW_END) \
     FRONT(shape, vectors, A, 0, NOTHING, ) FRONT(shape, vectors, A, 1, NOTHING, ) \
     FRONT(shape, vectors, A, 2, NOTHING, ) FRONT(shape, vectors, A, 3, E, ROW_END)
 #define LAST_FOUR_BACK(shape, vectors, A, E, ROW_END) \
-    HOLD_##vectors(0) BACK(shape, vectors, A, 0, NOTHING, ) HOLD_##vectors(1) BACK(shape, vectors, A, 1, NOTHING, ) \
-    HOLD_##vectors(2) BACK(shape, vectors, A, 2, NOTHING, ) HOLD_##vectors(3) BACK(shape, vectors, A, 3, E, ROW_END)
+    HOLD_##vectors(0) BACK(shape, vectors, A, 0, NOTHING, ) HOLD_##vectors(1) \
+        BACK(shape, vectors, A, 1, NOTHING, ) \
+    HOLD_##vectors(2) BACK(shape, vectors, A, 2, NOTHING, ) HOLD_##vectors(3) \
+        BACK(shape, vectors, A, 3, E, ROW_END)
 
 /* Two lines of what is read next. */
-#define FETCH DO("prefetcht1 (%[ahead])") DO("prefetcht1 (%[ahead],%[twin])") DO("add $64, %[ahead]")
+#define FETCH DO("prefetcht1 (%[ahead])") DO("prefetcht1 (%[ahead],%[twin])") \
+    DO("add $64, %[ahead]")
 
-/* The same where gaps may lie between rows: see `lines_ahead`. LINES is where those are: an operand in memory, or a register that
- * points at them, which clang's assembler can always add to. */
+/* The same where gaps may lie between rows: see `lines_ahead`. LINES is where those are: an
+ * operand in memory, or a register that points at them, which clang's assembler can always add
+ * to. */
 #define IN_MEMORY(offset) offset "%[lines]"
 #define BY_POINTER(offset) offset "0(%[lines])"
 #define LINES_END(LINES) LINES("")
@@ -105,15 +118,18 @@
 #define GAP(LINES) LINES("32+")
 #define FETCH_IN_ROWS(LINES) \
     FETCH DO("cmp " ROW_END(LINES) ", %[ahead]") DO("jb 7f") \
-    DO("add " ROW_STEP(LINES) ", %[ahead]") DO("mov %[ahead], " ROW_END(LINES)) DO("sub " ROW_BYTES(LINES) ", %[ahead]") "7:\n\t"
+    DO("add " ROW_STEP(LINES) ", %[ahead]") DO("mov %[ahead], " ROW_END(LINES)) \
+        DO("sub " ROW_BYTES(LINES) ", %[ahead]") "7:\n\t"
 
 #define LOOP(label, body) DO(".p2align 5") label ":\n\t" body DO("dec %[n]") DO("jnz " label "b")
 
-/* Steps but for the last four: those that are left over by fours, then fours, with fetching or without. */
+/* Steps but for the last four: those that are left over by fours, then fours, with fetching or
+ * without. */
 #define STEPS(shape, vectors, A, ones, fours, A_BY_1, A_BY_4, LINES) \
     DO("mov %[" #ones "], %[n]") DO("test %[n], %[n]") DO("jz 2f") \
     LOOP("1", STEP(shape, vectors, A, 0) A_BY_1 DO("add %[b_step], %[b]")) "2:\n\t" \
-    DO("mov %[" #fours "], %[n]") DO("test %[n], %[n]") DO("jz 5f") DO("cmp " LINES_END(LINES) ", %[ahead]") DO("jae 3f") \
+    DO("mov %[" #fours "], %[n]") DO("test %[n], %[n]") DO("jz 5f") \
+        DO("cmp " LINES_END(LINES) ", %[ahead]") DO("jae 3f") \
     DO("cmpq $0, " GAP(LINES)) DO("jne 4f") \
     LOOP("8", FETCH FOUR_STEPS(shape, vectors, A) A_BY_4 B_BY_4) DO("jmp 5f") \
     LOOP("3", FOUR_STEPS(shape, vectors, A) A_BY_4 B_BY_4) DO("jmp 5f") \
@@ -125,7 +141,7 @@
 
 #define CLOBBERS "memory", "cc", ALL_REGISTERS
 
-/* ---- Scores ---------------------------------------------------------------------------------------------------- */
+/* ---- Scores -------------------------------------------------------------------------------- */
 
 #define AT_VECTOR(i) #i "*" BYTES "(%[c])"
 #define PUT(sum, r, i) STORE(AT_VECTOR(i), sum)
@@ -137,8 +153,8 @@
     A_BEGIN ZEROS STEPS(shape, vectors, A, ones, fours, A_BY_1, A_BY_4, IN_MEMORY) \
     LAST_FOUR_FRONT(shape, vectors, A, E, NEXT_ROW) LAST_FOUR_BACK(shape, vectors, A, E, NEXT_ROW)
 
-/* The largest of each column, and the sum of all: beside the FMAs of the next tile, since other pipes take them. Sums are added to
- * those of row 0. */
+/* The largest of each column, and the sum of all: beside the FMAs of the next tile, since
+ * other pipes take them. Sums are added to those of row 0. */
 #define LARGER(s, x) DO("vmaxps " V(s) ", " V(x) ", " V(x))
 #define PLUS_SUM(s, x) DO("vaddps " V(s) ", " V(x) ", " V(x))
 #define SUM_OF_0(s, x)
@@ -164,9 +180,11 @@
     FRONT_##shape(NOTE_ROW_##vectors, ) BACK_##shape(NOTE_ROW_##vectors, ) ALL_SUMS_##vectors \
     EACH_NOTED_##vectors(STORE) STORE(NOTED_SUM "(%[n])", X)
 
-#define SCORE_OUTPUTS [a] "+r"(a), [a8] "=&r"(a8), [b] "+r"(b), [c] "+r"(c), [ahead] "+r"(ahead), [n] "=&r"(n), [lines] "+m"(next)
+#define SCORE_OUTPUTS [a] "+r"(a), [a8] "=&r"(a8), [b] "+r"(b), [c] "+r"(c), \
+    [ahead] "+r"(ahead), [n] "=&r"(n), [lines] "+m"(next)
 #define SCORE_INPUTS \
-    [a_far] "r"(far), [a_far3] "r"(3 * far), [a_far5] "r"(5 * far), [a_far7] "r"(7 * far), [b_step] "r"(b_step), \
+    [a_far] "r"(far), [a_far3] "r"(3 * far), [a_far5] "r"(5 * far), [a_far7] "r"(7 * far), \
+        [b_step] "r"(b_step), \
         [b_step3] "r"(3 * b_step), [c_row] "m"(c_row), [twin] "r"(t->fetch->twin), \
         [ones] "m"(ones), [fours] "m"(fours)
 
@@ -181,7 +199,8 @@
         float *c = t->c; \
         int64_t n, a8, times = t->times; \
         __asm__ volatile(TILES( \
-            CHAIN(shape, vectors, ALONG_1, ones, fours, A_ON("$4"), A_ON("$16"), PUT) NOTE(shape, vectors) \
+            CHAIN(shape, vectors, ALONG_1, ones, fours, A_ON("$4"), A_ON("$16"), PUT) \
+                NOTE(shape, vectors) \
             A_ON("%[a_on]") DO("add %[b_on], %[b]")) \
             : SCORE_OUTPUTS, [times] "+m"(times) \
             : SCORE_INPUTS, [a_on] "m"(a_on), [b_on] "m"(b_on), [notes] "m"(t->notes) \
@@ -194,7 +213,8 @@
     static void name(const tile *t) { \
         const int64_t far = t->a_row, b_row = t->b_row, b_step = t->b_step, c_row = t->c_row * 4; \
         const int64_t even = (t->steps + 1) >> 1, odd = t->steps >> 1; \
-        const int64_t ones = even & 3, fours = (even >> 2) - 1, odd_ones = odd & 3, odd_fours = (odd >> 2) - 1; \
+        const int64_t ones = even & 3, fours = (even >> 2) - 1, odd_ones = odd & 3, \
+            odd_fours = (odd >> 2) - 1; \
         const int64_t turn[] = {4 - (even - 4) * 8, b_row - (even - 4) * b_step, -rows * c_row}; \
         const int64_t a_on = rows * far - 4 - (odd - 4) * 8, b_on = -b_row - (odd - 4) * b_step; \
         const char *a = t->a, *b = t->b, *ahead = t->fetch->p; \
@@ -202,12 +222,15 @@
         float *c = t->c; \
         int64_t n, a8, times = t->times; \
         __asm__ volatile(TILES( \
-            CHAIN(shape, vectors, ALONG_2, ones, fours, A_ON("$8"), KEYS_AHEAD_##shape A_ON("$32"), PUT) \
+            CHAIN(shape, vectors, ALONG_2, ones, fours, A_ON("$8"), KEYS_AHEAD_##shape \
+                A_ON("$32"), PUT) \
             A_ON("%[turn]") DO("add 8+%[turn], %[b]") DO("add 16+%[turn], %[c]") \
-            CHAIN(shape, vectors, ALONG_2, odd_ones, odd_fours, A_ON("$8"), A_ON("$32"), JOIN) NOTE(shape, vectors) \
+            CHAIN(shape, vectors, ALONG_2, odd_ones, odd_fours, A_ON("$8"), A_ON("$32"), JOIN) \
+                NOTE(shape, vectors) \
             A_ON("%[a_on]") DO("add %[b_on], %[b]")) \
             : SCORE_OUTPUTS, [times] "+m"(times) \
-            : SCORE_INPUTS, [odd_ones] "m"(odd_ones), [odd_fours] "m"(odd_fours), [turn] "m"(turn), \
+            : SCORE_INPUTS, [odd_ones] "m"(odd_ones), [odd_fours] "m"(odd_fours), \
+                [turn] "m"(turn), \
               [a_on] "m"(a_on), [b_on] "m"(b_on), [notes] "m"(t->notes) \
             : CLOBBERS); \
         stream_follow(t->fetch, ahead, &next); \
@@ -243,128 +266,18 @@
     SCORES_OF_TWO_CHAINS(tile_scores_##shape##_of_2, shape, rows, vectors) \
     SCORES_OF_PIECES(tile_scores_##shape##_by_chain, shape, rows, vectors)
 
-/* ---- Values: the front has three rows ------------------------------------------------------------------------- */
-
-/* c, row r: rows 3 ... 5 when c has been moved on by three. */
-#define C_ROW_0 FROM_0(c, c_row)
-#define C_ROW_1 FROM_1(c, c_row)
-#define C_ROW_2 FROM_2(c, c_row)
-#define C_ROW_3 C_ROW_0
-#define C_ROW_4 C_ROW_1
-#define C_ROW_5 C_ROW_2
-#define THREE_ROWS_ON DO("add %[c_row3], %[c]")
-#define THREE_ROWS_BACK DO("sub %[c_row3], %[c]")
-#define PUT_ROW(sum, r, i) STORE(#i "*" BYTES C_ROW_##r, sum)
-#define EACH_SUM(shape, vectors, ROW, E) \
-    FRONT_##shape(EACH_IN_ROW_##vectors, ROW, E) THREE_ROWS_ON BACK_##shape(EACH_IN_ROW_##vectors, ROW, E) THREE_ROWS_BACK
-
-#define LOAD_ROW(sum, r, i) LOAD(#i "*" BYTES C_ROW_##r, sum)
-
-/* Joins sums with what lies at c, as it is, or times the factors of its rows, which n points at. */
-#define PLUS_ROW(sum, r, i) ADD(#i "*" BYTES C_ROW_##r, sum)
-#define PLUS_ROW_TIMES_BY(x, sum, r, i) SPLAT(#r "*4(%[n])", x) FMA_WITH(#i "*" BYTES C_ROW_##r, x, sum)
-#define ADD_ROW(sum, r, i) PLUS_ROW(sum, r, i) PUT_ROW(sum, r, i)
-#define ADD_ROW_TIMES(sum, r, i) PLUS_ROW_TIMES_BY(SPARE, sum, r, i) PUT_ROW(sum, r, i)
-
-/* `held` is how a step of b is held: as vectors, or, where it is put elsewhere, too, as vectors_COPIED. COPY_ON moves on where. */
-#define HOLD_2_COPIED(s) HOLD_2(s) STORE(#s "*2*" BYTES "(%[copy])", B0) STORE(#s "*2*" BYTES "+" BYTES "(%[copy])", B1)
-#define STEP_ROW_2_COPIED STEP_ROW_2
-#define COPY_ON(steps) DO("add $" #steps "*2*" BYTES ", %[copy]")
-
-#define VALUE_OUTPUTS \
-    [a] "+r"(a), [b] "+r"(b), [c] "+r"(c), [ahead] "+r"(ahead), [n] "=&r"(n), [times] "+m"(times), [factors] "+m"(factors)
-#define VALUE_INPUTS \
-    [a_far] "r"(far), [a_far3] "r"(3 * far), [b_step] "r"(b_step), [b_step3] "r"(3 * b_step), [c_row] "r"(c_row), \
-        [c_row3] "m"(c_row3), [twin] "r"(t->fetch->twin), [lines] "r"(&next), [ones] "m"(ones), [fours] "m"(fours), \
-        [a_on] "m"(a_on), [b_on] "m"(b_on)
-#define VALUE_TILES(shape, rows, vectors, held, END, COPY_BY_1, COPY_BY_4, ...) \
-    __asm__ volatile(TILES(ZEROS \
-        STEPS(shape, held, ACROSS, ones, fours, DO("add %[a_far], %[a]") COPY_BY_1, DO("lea (%[a],%[a_far],4), %[a]") COPY_BY_4, BY_POINTER) \
-        DO("mov %[factors], %[n]") \
-        LAST_FOUR_FRONT(shape, held, ACROSS, END, ) THREE_ROWS_ON LAST_FOUR_BACK(shape, vectors, ACROSS, END, ) \
-        DO("add %[a_on], %[a]") DO("add %[b_on], %[b]") DO("add %[c_on], %[c]") DO("addq $4*" #rows ", %[factors]")) \
-        : VALUE_OUTPUTS __VA_ARGS__ : VALUE_INPUTS, [c_on] "m"(c_on) : CLOBBERS)
-#define VALUE_TILES_IN_PLACE(shape, rows, vectors, END) VALUE_TILES(shape, rows, vectors, vectors, END, , , )
-
-/* Of one band, which puts what it reads at `copy`. */
-#define VALUE_TILES_COPIED(shape, rows, vectors, END) \
-    VALUE_TILES(shape, rows, vectors, vectors##_COPIED, END, COPY_ON(1), COPY_ON(4), , [copy] "+r"(copy))
-
-/* Sums that are complete, once they are joined: fma(sum, inv, fma(sum, lo, +0)) goes to the row of the result, and is added to
- * what is looked through for NaN, at SPARE. */
-#define CLEAR(s) ZERO(s)
-#define JOIN_NOTHING(sum, r, i)
-#define PLUS_ROW_TIMES(sum, r, i) PLUS_ROW_TIMES_BY(X, sum, r, i)
-#define RESULT(s, r, i) \
-    SPLAT("12+16*" #r "(%[results])", X) MOVE(s, B1) TIMES_PLUS(X, B0, B1) \
-    SPLAT("8+16*" #r "(%[results])", X) TIMES_PLUS(X, B1, s) STORE(#i "*" BYTES "(%[n])", s) PLUS_SUM(s, SPARE)
-#define TO_RESULT(r) DO("mov 16*" #r "(%[results]), %[n]") DO("add %[column], %[n]")
-#define RESULT_ROW_2(r, s0, s1, JOIN_IT) \
-    DO("mov %[factors], %[n]") JOIN_IT(s0, r, 0) JOIN_IT(s1, r, 1) TO_RESULT(r) RESULT(s0, r, 0) RESULT(s1, r, 1)
-#define RESULT_ROW_4(r, s0, s1, s2, s3, JOIN_IT) \
-    DO("mov %[factors], %[n]") JOIN_IT(s0, r, 0) JOIN_IT(s1, r, 1) JOIN_IT(s2, r, 2) JOIN_IT(s3, r, 3) \
-    TO_RESULT(r) RESULT(s0, r, 0) RESULT(s1, r, 1) RESULT(s2, r, 2) RESULT(s3, r, 3)
-#define RESULT_TILES(shape, rows, vectors, JOIN_IT) \
-    __asm__ volatile(DO("mov %[notes], %[n]") LOAD("(%[n])", SPARE) TILES(ZEROS \
-        STEPS(shape, vectors, ACROSS, ones, fours, DO("add %[a_far], %[a]"), DO("lea (%[a],%[a_far],4), %[a]"), BY_POINTER) \
-        LAST_FOUR_FRONT(shape, vectors, ACROSS, NOTHING, ) CLEAR(B0) FRONT_##shape(RESULT_ROW_##vectors, JOIN_IT) THREE_ROWS_ON \
-        LAST_FOUR_BACK(shape, vectors, ACROSS, NOTHING, ) CLEAR(B0) BACK_##shape(RESULT_ROW_##vectors, JOIN_IT) \
-        DO("add %[a_on], %[a]") DO("add %[b_on], %[b]") DO("add %[c_on], %[c]") DO("addq $4*" #rows ", %[factors]") \
-        DO("add $16*" #rows ", %[results]")) DO("mov %[notes], %[n]") STORE("(%[n])", SPARE) \
-        : VALUE_OUTPUTS, [results] "+r"(results) : VALUE_INPUTS, [c_on] "m"(c_on), [column] "m"(column), [notes] "m"(t->notes) : CLOBBERS)
-
-/* All columns; then what is done with tiles below each other. */
-#define VALUE_COLUMNS(name, rows, vectors, ...) \
-    static void name(const tile *t) { \
-        const int64_t far = t->a_step, b_step = t->b_step, c_row = t->c_row * 4, c_row3 = 3 * c_row; \
-        const int64_t ones = t->steps & 3, fours = (t->steps >> 2) - 1; \
-        const int64_t a_on = rows * 4 - (t->steps - 4) * far, b_on = -(t->steps - 4) * b_step; \
-        const char *ahead = t->fetch->p; \
-        lines_ahead next = lines_of(t->fetch); \
-        for (int64_t i = 0; i < t->across; i++) { \
-            const char *a = t->a, *b = t->b + i * t->b_across; \
-            const float *factors = t->factors; \
-            float *c = t->c + i * vectors * TILE_LANES; \
-            int64_t n, times = t->times; \
-            __VA_ARGS__ \
-        } \
-        stream_follow(t->fetch, ahead, &next); \
-    }
-
-/* Tiles that end as their sums are to be joined with what lies at c: not at all, as it is, or times a factor. */
-#define ENDED(TILES_OF, shape, rows, vectors, ALONE, AS_IT_IS, TIMES_A_FACTOR) \
-    if (!factors) \
-        TILES_OF(shape, rows, vectors, ALONE); \
-    else if (factors == TILE_ONES) \
-        TILES_OF(shape, rows, vectors, AS_IT_IS); \
-    else \
-        TILES_OF(shape, rows, vectors, TIMES_A_FACTOR);
-
-#define VALUES(shape, rows, vectors) \
-    VALUE_COLUMNS(tile_values_##shape, rows, vectors, \
-        const int64_t c_on = (rows - 3) * c_row; \
-        ENDED(VALUE_TILES_IN_PLACE, shape, rows, vectors, PUT_ROW, ADD_ROW, ADD_ROW_TIMES))
-#define VALUES_COPIED(shape, rows, vectors) \
-    VALUE_COLUMNS(tile_values_copied_##shape, rows, vectors, \
-        const int64_t c_on = (rows - 3) * c_row; \
-        char *copy = t->copy + i * t->copy_across; \
-        ENDED(VALUE_TILES_COPIED, shape, rows, vectors, PUT_ROW, ADD_ROW, ADD_ROW_TIMES))
-_Static_assert(offsetof(tile_result, inverse.inv) == 8 && offsetof(tile_result, inverse.lo) == 12 && sizeof(tile_result) == 16, "RESULT");
-#define RESULTS(shape, rows, vectors) \
-    VALUE_COLUMNS(tile_results_##shape, rows, vectors, \
-        const int64_t c_on = (rows - 3) * c_row, column = i * vectors * TILE_LANES * 4; \
-        const tile_result *results = t->results; \
-        ENDED(RESULT_TILES, shape, rows, vectors, JOIN_NOTHING, PLUS_ROW, PLUS_ROW_TIMES))
 /* clang-format on */
 
-/* ---- Which there are: of a number of rows and vectors; NULL where there is none ------------------------------- */
+#include "kernels/attention/tile/asm_values_x86.h"
+
+/* ---- Which there are: of a number of rows and vectors; NULL where there is none ------------ */
 
 typedef struct asm_tiles {
     tile_function *scores_of_1, *scores_of_2, *scores_by_chain, *values, *values_copied, *results;
     tile_function *values_by_query; /* of very few queries */
 } asm_tiles;
 
-#define ASM_SCORES(shape)                                                                      \
+#define ASM_SCORES(shape)                                                                          \
     .scores_of_1 = tile_scores_##shape##_of_1, .scores_of_2 = tile_scores_##shape##_of_2,          \
     .scores_by_chain = tile_scores_##shape##_by_chain
 #define ASM_VALUES(shape) .values = tile_values_##shape, .results = tile_results_##shape

@@ -1,5 +1,5 @@
-/* Scores for very few queries, on NEON: they fill one vector, which elements of a key multiply by lane. Nothing has to
- * be turned but the scores. Included by tile_neon.h. */
+/* Scores for very few queries, on NEON: they fill one vector, which elements of a key multiply
+ * by lane. Nothing has to be turned but the scores. Included by tile_neon.h. */
 #ifndef RDK_THIN_NEON_H
 #define RDK_THIN_NEON_H
 
@@ -16,7 +16,8 @@ static int thin_keys(int queries, int64_t chains) {
     return THIN_KEYS;
 }
 
-/* Eight keys' sums for all queries. As in tile_body.h they are fields, so that every compiler keeps them in registers. */
+/* Eight keys' sums for all queries. As in tile_body.h they are fields, so that every compiler
+ * keeps them in registers. */
 /* clang-format off */
 #define THIN_EIGHT(X) X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7)
 /* clang-format on */
@@ -29,28 +30,28 @@ typedef struct thin_sums {
 
 /* z + a lane of x times y; in assembly for the reason of tile_fma_one(). */
 #ifndef RDK_EMULATED
-#define THIN_FMA(lane, x, y, z)                                                                     \
+#define THIN_FMA(lane, x, y, z)                                                                    \
     __asm__("fmla %0.4s, %1.4s, %2.s[" #lane "]" : "+w"(z) : "w"(y), "w"(x))
 #else
 #define THIN_FMA(lane, x, y, z) z = tile_fma(vdupq_laneq_f32(x, lane), y, z)
 #endif
 
 /* Four elements of each of eight keys. */
-#define THIN_LOAD(i)                                                                                \
+#define THIN_LOAD(i)                                                                               \
     float32x4_t k##i = tile_load(key + i * step);                                                  \
     TILE_PIN(k##i);
-#define THIN_ADD(lane, i, sums)                                                                     \
-    THIN_FMA(lane, k##i, x, sums->s##i);                                                            \
+#define THIN_ADD(lane, i, sums)                                                                    \
+    THIN_FMA(lane, k##i, x, sums->s##i);                                                           \
     TILE_PIN(sums->s##i);
 
-/* The next four elements of eight keys times those of all queries, of two chains in turn, or of one: then even and odd are
- * the same. */
+/* The next four elements of eight keys times those of all queries, of two chains in turn, or
+ * of one: then even and odd are the same. */
 #define THIN_EVEN_0(i) THIN_ADD(0, i, even)
 #define THIN_ODD_1(i) THIN_ADD(1, i, odd)
 #define THIN_EVEN_2(i) THIN_ADD(2, i, even)
 #define THIN_ODD_3(i) THIN_ADD(3, i, odd)
 RDK_INLINE void thin_four(thin_sums *even, thin_sums *odd, const char *key, int64_t step,
-                         const float *q) {
+                          const float *q) {
     float32x4_t x;
     THIN_EIGHT(THIN_LOAD)
     x = tile_load(q);
@@ -71,7 +72,7 @@ RDK_INLINE void thin_four(thin_sums *even, thin_sums *odd, const char *key, int6
 
 /* Elements c, c + on, ... before end. */
 RDK_INLINE void thin_ones(thin_sums *sums, const thin *f, const char *key, int64_t c, int64_t on,
-                         int64_t end) {
+                          int64_t end) {
     const int64_t step = f->key_step;
     for (; c < end; c += on) {
         const char *at = key + c * 4;
@@ -82,12 +83,13 @@ RDK_INLINE void thin_ones(thin_sums *sums, const thin *f, const char *key, int64
     }
 }
 
-#define THIN_CLEAR(sums)                                                                            \
+#define THIN_CLEAR(sums)                                                                           \
     sums.s0 = sums.s1 = sums.s2 = sums.s3 = sums.s4 = sums.s5 = sums.s6 = sums.s7 = tile_zero()
 
 /* Adds the sums of a chain to scores, [key][query]. */
 RDK_INLINE void thin_join(float *scores, const thin_sums *sums) {
-#define THIN_JOIN(i) vst1q_f32(scores + i * THIN, tile_add(vld1q_f32(scores + i * THIN), sums->s##i));
+#define THIN_JOIN(i)                                                                               \
+    vst1q_f32(scores + i * THIN, tile_add(vld1q_f32(scores + i * THIN), sums->s##i));
     THIN_EIGHT(THIN_JOIN)
 #undef THIN_JOIN
 }

@@ -1,6 +1,6 @@
-/* Scores for very few queries, on AVX2 and above: a tile would leave most of its columns empty, so the keys
- * become the columns, and what a vector holds of a key are its chains. Keys with one chain are turned in registers, those
- * with two half as much. */
+/* Scores for very few queries, on AVX2 and above: a tile would leave most of its columns
+ * empty, so the keys become the columns, and what a vector holds of a key are its chains. Keys
+ * with one chain are turned in registers, those with two half as much. */
 #ifndef RDK_THIN_X86_H
 #define RDK_THIN_X86_H
 
@@ -13,8 +13,9 @@ enum {
     THIN_QUADS = 1, /* it wants them by four elements */
 };
 
-/* Pairs of vectors of keys at once, by chains and queries. An fma waits four cycles for the one before in its chain and two begin
- * in each cycle: eight sums would be best, but for one query their keys would take too much of L1. */
+/* Pairs of vectors of keys at once, by chains and queries. An fma waits four cycles for the
+ * one before in its chain and two begin in each cycle: eight sums would be best, but for one
+ * query their keys would take too much of L1. */
 enum { THIN_PAIRS = TILE_REGISTERS / 16 }; /* of three and four queries and two chains */
 static const int THIN_PAIRS_OF[2][THIN + 1] = {{0, 2, 2, 1, 1}, {0, 2, 2, THIN_PAIRS, THIN_PAIRS}};
 
@@ -23,20 +24,23 @@ static int thin_keys(int queries, int64_t lanes) {
     return THIN_PAIRS_OF[lanes - 1][queries] * 16 / (int)lanes;
 }
 
-/* n keys on. The compiler is not to know it: it would keep a pointer for each key, and have no registers for them. */
+/* n keys on. The compiler is not to know it: it would keep a pointer for each key, and have no
+ * registers for them. */
 RDK_INLINE const char *keys_on(const char *key, int64_t step, const int n) {
     key += n * step;
     __asm__("" : "+r"(key));
     return key;
 }
 
-/* ---- Four elements of some keys ------------------------------------------------------------------------------ */
+/* ---- Four elements of some keys ------------------------------------------------------------ */
 
-/* Which four: those with as many after them, those with as many before them, or the last ones, up to four. */
+/* Which four: those with as many after them, those with as many before them, or the last ones,
+ * up to four. */
 typedef enum quad { QUAD_FIRST, QUAD_SECOND, QUAD_LAST } quad;
 
-/* Four elements of one key, and of another in the upper half. One is spread over both halves by the load, the other
- * blended in from a load of eight elements: any pipe can do that, an insertion only one. */
+/* Four elements of one key, and of another in the upper half. One is spread over both halves
+ * by the load, the other blended in from a load of eight elements: any pipe can do that, an
+ * insertion only one. */
 RDK_INLINE __m256 two_keys(const char *one, const char *another, const quad which, __m128i mask) {
     const float *low = (const float *)(const void *)one;
     const float *high = (const float *)(const void *)another;
@@ -82,10 +86,10 @@ RDK_INLINE void turn_keys(__m256 m[4], const char *key, int64_t step, const quad
     }
 }
 
-/* ---- Sums ------------------------------------------------------------------------------------------------------ */
+/* ---- Sums ---------------------------------------------------------------------------------- */
 
-/* Their places: pair t of vectors of keys, query r. As in tile_body.h they are fields, so that every compiler keeps them
- * in registers. */
+/* Their places: pair t of vectors of keys, query r. As in tile_body.h they are fields, so that
+ * every compiler keeps them in registers. */
 /* clang-format off */
 #define THIN_PLACES(X) X(0, 0) X(0, 1) X(0, 2) X(0, 3) X(1, 0) X(1, 1) X(1, 2) X(1, 3)
 /* clang-format on */
@@ -106,12 +110,12 @@ RDK_INLINE __m256 thin_query(const float *q, const int lanes) {
 }
 
 /* The same elements of a pair of vectors of keys times those of all queries. */
-RDK_INLINE void thin_column(thin_sums *sums, __m256 low, __m256 high, const float *q, const int pair,
-                           const int rows, const int lanes) {
+RDK_INLINE void thin_column(thin_sums *sums, __m256 low, __m256 high, const float *q,
+                            const int pair, const int rows, const int lanes) {
     __m256 x;
-#define THIN_ADD(t, r)                                                                              \
+#define THIN_ADD(t, r)                                                                             \
     if (t == pair && r < rows) {                                                                   \
-        x = thin_query(q + 4 * r, lanes);                                                           \
+        x = thin_query(q + 4 * r, lanes);                                                          \
         sums->low##t##_##r = _mm256_fmadd_ps(x, low, sums->low##t##_##r);                          \
         sums->high##t##_##r = _mm256_fmadd_ps(x, high, sums->high##t##_##r);                       \
         TILE_PIN(sums->low##t##_##r);                                                              \
@@ -121,14 +125,14 @@ RDK_INLINE void thin_column(thin_sums *sums, __m256 low, __m256 high, const floa
 #undef THIN_ADD
 }
 
-/* Keeps vectors in memory until they are needed: for four queries and one chain sixteen registers are too few, and a
- * compiler would put a sum there, whose chain then waits for it. */
+/* Keeps vectors in memory until they are needed: for four queries and one chain sixteen
+ * registers are too few, and a compiler would put a sum there, whose chain then waits for it. */
 #define THIN_SET_ASIDE(v) __asm__ volatile("" : "+m"(v))
 
 /* Four elements of a pair of vectors of keys times those of all queries. */
 RDK_INLINE void thin_step(thin_sums *sums, const char *key, int64_t step, const float *q,
-                         const quad which, __m128i mask, const int pair, const int rows,
-                         const int lanes) {
+                          const quad which, __m128i mask, const int pair, const int rows,
+                          const int lanes) {
     __m256 low[4], high[4], later[2];
     const bool crowded = TILE_REGISTERS == 16 && lanes == 1 && rows == 4;
     turn_keys(low, key, step, which, mask, lanes);
@@ -147,20 +151,20 @@ RDK_INLINE void thin_step(thin_sums *sums, const char *key, int64_t step, const 
 }
 
 /* The same for all keys. */
-RDK_INLINE void thin_steps(thin_sums *sums, const thin *f, int64_t c, const quad which, __m128i mask,
-                          const int pairs, const int rows, const int lanes) {
+RDK_INLINE void thin_steps(thin_sums *sums, const thin *f, int64_t c, const quad which,
+                           __m128i mask, const int pairs, const int rows, const int lanes) {
     const char *key = f->key + c * 4;
     const float *q = f->quads + c * THIN;
     RDK_UNROLL
     for (int t = 0; t < 2; t++)
         if (t < pairs)
             thin_step(sums, keys_on(key, f->key_step, t * 16 / lanes), f->key_step, q, which, mask,
-                     t, rows, lanes);
+                      t, rows, lanes);
 }
 
 /* Elements c ... end - 1. As many lines are fetched as are read. */
-RDK_INLINE void thin_elements(thin_sums *sums, const thin *f, int64_t c, int64_t end, const int pairs,
-                             const int rows, const int lanes) {
+RDK_INLINE void thin_elements(thin_sums *sums, const thin *f, int64_t c, int64_t end,
+                              const int pairs, const int rows, const int lanes) {
     static const int32_t FIRST[8] = {-1, -1, -1, -1};
     const __m128i all = _mm_setzero_si128();
     const int lines = 2 * pairs / lanes; /* of four elements, in each of two places */
@@ -179,7 +183,7 @@ RDK_INLINE void thin_elements(thin_sums *sums, const thin *f, int64_t c, int64_t
     }
 }
 
-/* ---- Scores ---------------------------------------------------------------------------------------------------- */
+/* ---- Scores -------------------------------------------------------------------------------- */
 
 /* Adds the sums of a pair of vectors of keys, chain by chain, to the scores of one query. */
 RDK_INLINE void thin_join(float *c, __m256 low, __m256 high, bool is_first, const int lanes) {
@@ -206,18 +210,18 @@ RDK_INLINE void thin_body(const thin *f, const int rows, const int pairs, const 
         THIN_PLACES(THIN_CLEAR)
 #undef THIN_CLEAR
         thin_elements(&sums, f, first, end, pairs, rows, lanes);
-#define THIN_JOIN(t, r)                                                                             \
+#define THIN_JOIN(t, r)                                                                            \
     if (t < pairs && r < rows)                                                                     \
-        thin_join(f->c + r * RDK_BLOCK + t * 16 / lanes, sums.low##t##_##r, sums.high##t##_##r,     \
-                 first == 0, lanes);
+        thin_join(f->c + r * RDK_BLOCK + t * 16 / lanes, sums.low##t##_##r, sums.high##t##_##r,    \
+                  first == 0, lanes);
         THIN_PLACES(THIN_JOIN)
 #undef THIN_JOIN
     }
 }
 
-#define THIN_FUNCTION(rows, pairs, lanes)                                                           \
-    static void thin_##rows##_##lanes(const thin *f) {                                               \
-        thin_body(f, rows, pairs, lanes);                                                           \
+#define THIN_FUNCTION(rows, pairs, lanes)                                                          \
+    static void thin_##rows##_##lanes(const thin *f) {                                             \
+        thin_body(f, rows, pairs, lanes);                                                          \
     }
 THIN_FUNCTION(1, 2, 1)
 THIN_FUNCTION(2, 2, 1)
@@ -230,8 +234,9 @@ THIN_FUNCTION(4, THIN_PAIRS, 2)
 #undef THIN_FUNCTION
 
 static void run_thin_in_c(const thin *f, int queries) {
-    static thin_function *const THIN_OF[][THIN + 1] = {{NULL, thin_1_1, thin_2_1, thin_3_1, thin_4_1},
-                                                    {NULL, thin_1_2, thin_2_2, thin_3_2, thin_4_2}};
+    static thin_function *const THIN_OF[][THIN + 1] = {
+        {NULL, thin_1_1, thin_2_1, thin_3_1, thin_4_1},
+        {NULL, thin_1_2, thin_2_2, thin_3_2, thin_4_2}};
     thin_in_turn(f, thin_keys(queries, f->chains), THIN_OF[f->chains - 1][queries]);
 }
 

@@ -2,94 +2,14 @@
  *
  *     c[r][i] (+)= sum over s of a[r][s] * b[s][i]        in ascending order of s, one fma each
  *
- * Scores: rows are keys, and a column for each query. Output: rows are queries, a their weights, b values. */
+ * Scores: rows are keys, and a column for each query. Output: rows are queries, a their
+ * weights, b values. */
 #ifndef RDK_TILE_H
 #define RDK_TILE_H
 
-#include "kernels/contract.h"
+#include "kernels/attention/plan.h"
+#include "kernels/attention/tile/stream.h"
 #include "kernels/vec/inline.h"
-
-enum { RDK_LINE = 64 }; /* bytes that memory moves at once */
-
-/* Memory that will be read soon, line by line, in two places at once: two streams are more than one to memory.
- * Lines are asked for between the steps of a tile: a burst of them would wait for memory, and the sums with it. */
-typedef struct stream {
-    const char *p;
-    int64_t twin;        /* bytes from p to the other place */
-    int64_t left;        /* lines of all rows, in each place */
-    int64_t row, in_row; /* lines of a row; those left of this one */
-    int64_t gap;         /* bytes from the end of a row's last line to the next row */
-} stream;
-
-RDK_INLINE stream stream_of(const char *p, int64_t twin, int64_t row_bytes, int64_t row_step,
-                            int64_t rows) {
-    int64_t lines = (row_bytes + RDK_LINE - 1) / RDK_LINE;
-    stream s = {p, twin, lines * rows, lines, lines, row_step - lines * RDK_LINE};
-    if (rows <= 0)
-        s.left = 0;
-    return s;
-}
-
-/* The next n lines of each place, n a constant; at the end of a row perhaps some behind it. */
-RDK_INLINE void stream_fetch(stream *s, const int n) {
-    if (s->left <= 0)
-        return;
-    RDK_UNROLL
-    for (int i = 0; i < n; i++) {
-        __builtin_prefetch(s->p + i * RDK_LINE, 0, 2);
-        __builtin_prefetch(s->p + s->twin + i * RDK_LINE, 0, 2);
-    }
-    s->p += n * RDK_LINE;
-    s->left -= n;
-    s->in_row -= n;
-    if (s->in_row <= 0) {
-        s->p += s->gap + s->in_row * RDK_LINE;
-        s->in_row = s->row;
-    }
-}
-
-/* Not, once or often: 0, 1, 2. */
-RDK_INLINE int64_t how_to_fetch(const stream *s, bool often) {
-    return s->left <= 0 ? 0 : often ? 2 : 1;
-}
-
-/* After lines have been fetched up to p by other means, where no gaps lie between rows. */
-RDK_INLINE void stream_fetched(stream *s, const char *p) {
-    s->left -= (p - s->p) / RDK_LINE;
-    s->p = p;
-}
-
-/* The same stream by addresses, for those who fetch line by line by other means. */
-typedef struct lines_ahead {
-    const char *end, *row_end; /* behind the last line of all, and of this row */
-    int64_t row, row_step;     /* bytes of a row, and from row to row */
-    int64_t gap;               /* the difference */
-} lines_ahead;
-
-RDK_INLINE lines_ahead lines_of(const stream *s) {
-    const int64_t row = s->row * RDK_LINE;
-    lines_ahead l = {s->p, s->p + s->in_row * RDK_LINE, row, row + s->gap, s->gap};
-    if (s->left > 0) {
-        int64_t after_row = s->left - s->in_row; /* of whole rows */
-        l.end = l.row_end + (s->gap ? after_row / s->row * l.row_step : after_row * RDK_LINE);
-    }
-    return l;
-}
-
-/* After lines have been fetched up to p, in a row that ends at `row_end` of l where there are gaps. */
-RDK_INLINE void stream_follow(stream *s, const char *p, const lines_ahead *l) {
-    if (l->gap == 0) {
-        stream_fetched(s, p);
-        return;
-    }
-    const int64_t in_row = (l->row_end - p) / RDK_LINE;
-    const char *row_end = s->p + s->in_row * RDK_LINE;
-    s->left -= s->in_row - in_row;
-    if (l->row_end != row_end)
-        s->left -= (l->row_end - row_end) / l->row_step * s->row;
-    s->p = p;
-    s->in_row = in_row;
-}
 
 /* Where a row of results goes, and what its sums are multiplied with. */
 typedef struct tile_result {
@@ -97,13 +17,14 @@ typedef struct tile_result {
     rdk_inverse inverse;
 } tile_result;
 
-/* What a tile is for. Strides do not tell: keys may lie one float apart, as the weights of a key's queries do. */
+/* What a tile is for. Strides do not tell: keys may lie one float apart, as the weights of a
+ * key's queries do. */
 typedef enum tile_kind {
-    TILE_SCORES,      /* a: keys, b: queries side by side, c: scores by key */
-    TILE_VALUES,      /* a: weights by key, b: values, c: sums */
-    TILE_VALUES_COPY, /* the same, and b is also put at `copy` */
-    TILE_RESULTS,     /* the same, and the results go to `results`; c is not written */
-    TILE_VALUES_BY_QUERY, /* as TILE_VALUES for very few queries: a has their weights by query, RDK_BLOCK apart */
+    TILE_SCORES,          /* a: keys, b: queries side by side, c: scores by key */
+    TILE_VALUES,          /* a: weights by key, b: values, c: sums */
+    TILE_VALUES_COPY,     /* the same, and b is also put at `copy` */
+    TILE_RESULTS,         /* the same, and the results go to `results`; c is not written */
+    TILE_VALUES_BY_QUERY, /* as TILE_VALUES; a: weights by query, RDK_BLOCK floats apart */
 } tile_kind;
 
 typedef enum tile_outcome {
@@ -129,12 +50,12 @@ typedef struct tile {
     int64_t steps;
     int64_t chains; /* 1 or 2, step by step in turn; each begins at +0 and is added to c */
     float *from;    /* NULL, or where the sums of the steps before lie, as c does: they go on */
-    const float
-        *factors;  /* NULL: the sums are put at c; else they are added to c[r] * factors[r] */
-    stream *fetch; /* what to fetch meanwhile */
-    bool often;    /* each of its lines is worth asking for several times */
+    const float *factors; /* NULL: sums are put at c; else they are added to c[r] * factors[r] */
+    stream *fetch;        /* what to fetch meanwhile */
+    bool often;           /* each of its lines is worth asking for several times */
     const tile_result *results; /* one for each row */
-    /* Of scores: the largest of each column so far; TILE_GROUP on, their sum. Of results: their sum. */
+    /* Of scores: the largest of each column so far; TILE_GROUP floats on, a sum of them. Of
+     * results: a sum of them. */
     float *notes;
 } tile;
 
@@ -145,8 +66,8 @@ typedef struct chain {
     int64_t piece, i;     /* where its piece begins, which of its chains it is */
 } chain;
 
-/* Goes to the next chain, if there is one: the second one of a piece, or the first of the next. A piece of one step has
- * no second. */
+/* Goes to the next chain, if there is one: the second one of a piece, or the first of the
+ * next. A piece of one step has no second. */
 RDK_INLINE bool next_chain(chain *c, int64_t all, int64_t n) {
     int64_t end = rdk_piece_end(c->piece, all);
     if (++c->i == n || c->piece + c->i == end) {
@@ -185,8 +106,8 @@ RDK_INLINE bool wants_assembly(const tile *t) {
     return t->kind == TILE_VALUES_COPY || t->kind == TILE_RESULTS;
 }
 
-/* The scores of thin_keys() keys for up to THIN queries, where an ISA has something better for them than a tile
- * with most of its columns empty. */
+/* The scores of thin_keys() keys for up to THIN queries, where an ISA has something better for
+ * them than a tile with most of its columns empty. */
 typedef struct thin {
     const char *key;
     int64_t key_step;   /* bytes */

@@ -1,4 +1,5 @@
-/* Register tiles on AVX2: 12 of the 16 registers are sums, up to three hold a step of b, one an element of a. */
+/* Register tiles on AVX2: 12 of the 16 registers are sums, up to three hold a step of b, one
+ * an element of a. */
 #ifndef RDK_TILE_AVX2_H
 #define RDK_TILE_AVX2_H
 
@@ -10,19 +11,16 @@ enum {
     TILE_ROWS = 8,
     TILE_VECTORS = 8,
     TILE_LANES = 8,
-    TILE_HALF = 0,   /* whole vectors are narrow enough */
-    TILE_GROUP = 24, /* queries that share one pass over the keys */
+    TILE_HALF = 0, /* whole vectors are narrow enough */
+    TILE_GROUP = RDK_GROUP_AVX2,
+    TILE_UNIT = RDK_UNIT_AVX2,
     TILE_STRIP = 16, /* columns of values that are brought together */
-    TILE_PACKS = 3,  /* groups, from where on values should come from L1, if tiles put them there */
-    THIN_IN_L1 = 16,  /* keys and values of very few queries, in turn, from caches but a large L2 */
-    THIN_PANEL = 8192,  /* bytes of them, in turn, from memory */
-    THIN_AHEAD = 24576, /* bytes that they are fetched ahead, from memory */
     TILE_REGISTERS = 16,
 };
 
-/* Scores: keys at once, by vectors of queries. Output: queries at most, and vectors of columns at once, by
- * queries. An fma waits four cycles for the one before in its chain and two begin in each cycle, so eight chains or
- * more must be in flight. */
+/* Scores: keys at once, by vectors of queries. Output: queries at most, and vectors of columns
+ * at once, by queries. An fma waits four cycles for the one before in its chain and two begin
+ * in each cycle, so eight chains or more must be in flight. */
 static const int TILE_KEYS_OF[] = {0, 8, 6, 4};
 enum { TILE_QUERIES = 6 };
 static const int TILE_VECTORS_OF[TILE_QUERIES + 1] = {0, 8, 4, 4, 2, 2, 2};

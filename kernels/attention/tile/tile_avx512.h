@@ -1,4 +1,5 @@
-/* Register tiles on AVX-512: 24 of the 32 registers are sums, up to four hold a step of b, one an element of a. */
+/* Register tiles on AVX-512: 24 of the 32 registers are sums, up to four hold a step of b, one
+ * an element of a. */
 #ifndef RDK_TILE_AVX512_H
 #define RDK_TILE_AVX512_H
 
@@ -10,19 +11,16 @@ enum {
     TILE_ROWS = 8,
     TILE_VECTORS = 8,
     TILE_LANES = 16,
-    TILE_HALF = 8,    /* queries that take half a vector */
-    TILE_GROUP = 48,  /* queries that share one pass over the keys */
-    TILE_STRIP = 64,  /* columns of values that are brought together */
-    TILE_PACKS = 0,   /* values never come from L1 on purpose: L2 is fast enough */
-    THIN_IN_L1 = 16,   /* keys and values of very few queries, in turn, from caches but a large L2 */
-    THIN_PANEL = 8192, /* bytes of them, in turn, from memory */
-    THIN_AHEAD = 24576, /* bytes that they are fetched ahead, from memory */
+    TILE_HALF = 8, /* queries that take half a vector */
+    TILE_GROUP = RDK_GROUP_AVX512,
+    TILE_UNIT = RDK_UNIT_AVX512,
+    TILE_STRIP = 64, /* columns of values that are brought together */
     TILE_REGISTERS = 32,
 };
 
-/* Scores: keys at once, by vectors of queries; those of half a vector first. Output: queries at most, and vectors of
- * columns at once, by queries. An fma waits four cycles for the one before in its chain and two begin in each cycle, so eight chains or
- * more must be in flight. */
+/* Scores: keys at once, by vectors of queries; those of half a vector first. Output: queries
+ * at most, and vectors of columns at once, by queries. An fma waits four cycles for the one
+ * before in its chain and two begin in each cycle, so eight chains or more must be in flight. */
 static const int TILE_KEYS_OF[] = {8, 8, 8, 8};
 enum { TILE_QUERIES = 6 };
 static const int TILE_VECTORS_OF[TILE_QUERIES + 1] = {0, 8, 4, 4, 4, 4, 4};

@@ -1,15 +1,18 @@
 /* The register tile, over an ISA's own vectors. Included by tile_<isa>.h after it has defined
  *
  *     TILE_LANES                floats of a vector
- *     tile_vec, tile_zero(), tile_load(), tile_store(), tile_splat(), tile_add(), tile_mul(), tile_fma()
+ *     tile_vec, tile_zero(), tile_load(), tile_store(), tile_splat(), tile_add(), tile_mul(),
+ *     tile_fma()
  *     tile_one, tile_take(), tile_fma_one()
  *                               an element of a, and an fma with it
- *     TILE_PIN(v)               nothing, or what holds an fma in its place, for compilers that would move the
- *                               loads of many rows ahead and run out of registers
+ *     TILE_PIN(v)               nothing, or what holds an fma in its place, for compilers that
+ *                               would move the loads of many rows ahead and run out of
+ *                               registers
  *
- * Nothing here is left to the optimiser's unrolling: the sums are no array but the fields of a struct, one after
- * the other by the lists below, and what lies outside a tile's rows and vectors falls away as a constant
- * condition. So they are registers with every compiler, at every level but -O0. */
+ * Nothing here is left to the optimiser's unrolling: the sums are no array but the fields of a
+ * struct, one after the other by the lists below, and what lies outside a tile's rows and
+ * vectors falls away as a constant condition. So they are registers with every compiler, at
+ * every level but -O0. */
 
 /* All places of tiles with 24 sums at most: row r, vector i. By rows; by vectors. */
 /* clang-format off */
@@ -63,12 +66,14 @@ typedef struct tile_sums {
 #define TILE_UNROLL _Pragma("GCC unroll 4")
 #endif
 
-/* Odd multiples of the distance of rows, in bytes; an address can hold 1, 2, 4 or 8 times one of them. */
+/* Odd multiples of the distance of rows, in bytes; an address can hold 1, 2, 4 or 8 times one
+ * of them. */
 typedef struct tile_rows {
     int64_t x1, x3, x5, x7, x9, x11;
 } tile_rows;
 
-/* Says that it is no product, so that no compiler finds products again and keeps all of them, or adds one to the next. */
+/* Says that it is no product, so that no compiler finds products again and keeps all of them,
+ * or adds one to the next. */
 #define TILE_KEEP(r)                                                                               \
     if (r < rows)                                                                                  \
     __asm__("" : "+r"(row.x##r))
@@ -85,8 +90,8 @@ RDK_INLINE tile_rows tile_rows_of(const int64_t step, const int rows) {
 }
 #undef TILE_KEEP
 
-/* The address of row r. One vector alone needs few registers for sums, and clang takes the others for elements ahead:
- * sums would spill. */
+/* The address of row r. One vector alone needs few registers for sums, and clang takes the
+ * others for elements ahead: sums would spill. */
 #define TILE_ROW(p, row, r)                                                                        \
     (p + (vectors == 1 ? r * (row).x1                                                              \
           : r == 0     ? 0                                                                         \
@@ -173,8 +178,9 @@ RDK_INLINE void tile_clear(tile_sums *sums) {
 #undef TILE_CLEAR
 }
 
-/* The places of c's vectors. Begun anew for each use: kept over the loop, the addresses of all rows would lie on the
- * stack, and the way from a tile to the next be longer than the core looks ahead. */
+/* The places of c's vectors. Begun anew for each use: kept over the loop, the addresses of all
+ * rows would lie on the stack, and the way from a tile to the next be longer than the core
+ * looks ahead. */
 #define TILE_PLACES                                                                                \
     char *at = c;                                                                                  \
     const tile_rows row = tile_rows_of(c_row, rows);                                               \

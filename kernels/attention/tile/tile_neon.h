@@ -1,4 +1,5 @@
-/* Register tiles on NEON: 24 of the 32 registers are sums, up to six hold a step of b, one an element of a. */
+/* Register tiles on NEON: 24 of the 32 registers are sums, up to six hold a step of b, one an
+ * element of a. */
 #ifndef RDK_TILE_NEON_H
 #define RDK_TILE_NEON_H
 
@@ -10,19 +11,15 @@ enum {
     TILE_ROWS = 8,
     TILE_VECTORS = 16,
     TILE_LANES = 4,
-    TILE_HALF = 0,   /* whole vectors are narrow enough */
-    TILE_GROUP = 24, /* queries that share one pass over the keys */
+    TILE_HALF = 0, /* whole vectors are narrow enough */
+    TILE_GROUP = RDK_GROUP_NEON,
+    TILE_UNIT = RDK_UNIT_NEON,
     TILE_STRIP = 16, /* columns of values that are brought together */
-    TILE_PACKS = 10, /* groups, from where on values should come from L1 */
-    THIN_IN_L1 =
-        RDK_BLOCK, /* keys and values of very few queries, in turn, from caches but a large L2 */
-    THIN_PANEL = 65536, /* bytes of them, in turn, from memory */
-    THIN_AHEAD = 65536, /* bytes that they are fetched ahead, from memory */
 };
 
-/* Scores: keys at once, by vectors of queries. Output: queries at most, and vectors of columns at once, by
- * queries. An fma waits four cycles for the one before in its chain and up to four begin in each cycle, so sixteen chains or
- * more must be in flight. */
+/* Scores: keys at once, by vectors of queries. Output: queries at most, and vectors of columns
+ * at once, by queries. An fma waits four cycles for the one before in its chain and up to four
+ * begin in each cycle, so sixteen chains or more must be in flight. */
 static const int TILE_KEYS_OF[] = {0, 0, 8, 0, 6, 0, 4};
 enum { TILE_QUERIES = 6 };
 static const int TILE_VECTORS_OF[TILE_QUERIES + 1] = {0, 16, 8, 8, 4, 4, 4};
@@ -59,8 +56,8 @@ RDK_INLINE tile_vec tile_fma(tile_vec x, tile_vec y, tile_vec z) {
     return vfmaq_f32(z, x, y);
 }
 
-/* An element of a, for tile_fma_one: in the first lane. Not a splat, which would take a cycle of a pipe that FMAs
- * need. In assembly because gcc makes one splat of several uses of a lane. */
+/* An element of a, for tile_fma_one: in the first lane. Not a splat, which would take a cycle
+ * of a pipe that FMAs need. In assembly because gcc makes one splat of several uses of a lane. */
 typedef float32x4_t tile_one;
 
 #ifndef RDK_EMULATED

@@ -1,0 +1,86 @@
+/* How a call is cut into tasks, where things lie in the scratch, and what is chosen for speed.
+ * No bit of a result depends on anything here but the problem. */
+#ifndef RDK_ATTENTION_PLAN_H
+#define RDK_ATTENTION_PLAN_H
+
+#include <stddef.h>
+
+#include "kernels/attention/problem.h"
+#include "kernels/contract.h"
+#include "kernels/kernels.h"
+
+/* Rows that share one pass over the keys, a group: what the registers of an ISA's tiles allow.
+ * Groups begin at multiples of a unit. */
+enum {
+    RDK_GROUP_AVX2 = 24,
+    RDK_UNIT_AVX2 = 8,
+    RDK_GROUP_AVX512 = 48,
+    RDK_UNIT_AVX512 = 16,
+    RDK_GROUP_NEON = 24,
+    RDK_UNIT_NEON = 8,
+    RDK_GROUP = 48, /* the most of any ISA */
+};
+
+enum {
+    RDK_THIN = 4,         /* up to so many rows of a head K and V are read beside each other */
+    RDK_MAX_IN_STEP = 32, /* heads that go through the keys in step */
+    RDK_MAX_ROWS = 11 * RDK_GROUP, /* that are worked on at once */
+    RDK_SCRATCH_ALIGN = 64,        /* bytes */
+};
+
+/* Where the parts of the scratch begin, in bytes from its first multiple of RDK_SCRATCH_ALIGN. */
+typedef struct rdk_scratch {
+    int64_t rows; /* so many are worked on at once at most */
+    size_t q, first_sums, sums, part, scores, values, M, T, l, row;
+    size_t bytes; /* all of it, wherever it lies */
+} rdk_scratch;
+
+/* Which keys and values are packed into strips before tiles read them. */
+typedef struct rdk_packing {
+    bool ever;
+    int64_t far_step;  /* bytes between rows, from where on they are packed for three groups */
+    int groups_beside; /* else for more than so many groups, where tiles pack while they read */
+    int groups_apart;  /* else for more than so many groups */
+} rdk_packing;
+
+struct rdk_plan {
+    rdk_problem problem;
+    /* Tasks: a head's rows in blocks, or several heads in step. */
+    int64_t tasks;
+    int64_t heads_at_once, blocks_of_rows, rows_of_block;
+    int64_t rows_of_head; /* heads_per_kv * q_len */
+    int64_t apart;        /* rows of the scratch from a head in step to the next */
+    rdk_scratch scratch;
+    /* Speed. */
+    bool from_memory;   /* K and V are larger than a cache may be expected to hold */
+    bool touches_pages; /* operands lie in more pages than a TLB may be expected to hold */
+    int thin_panel;     /* rows of K and of V that are read in turn, where a head has few rows */
+    int64_t thin_ahead; /* rows that they are fetched ahead, from memory */
+    rdk_packing packing;
+};
+
+/* Rows of one key/value head, or all rows of several heads. Row r is query r / heads_per_kv of
+ * query head kv_head * heads_per_kv + r % heads_per_kv. */
+typedef struct rdk_task {
+    int64_t batch, kv_head, heads;
+    int64_t first, rows; /* of each head */
+} rdk_task;
+
+rdk_scratch rdk_scratch_of(int64_t d_qk, int64_t d_v);
+
+/* For the kernels of an ISA, on a machine. */
+void rdk_plan_make(rdk_plan *plan, const rdk_problem *problem, rdk_isa isa, rdk_machine machine);
+
+rdk_task rdk_plan_task(const rdk_plan *plan, int64_t i);
+
+/* A width, rounded up to whole lanes. */
+static inline int64_t rdk_whole_lanes(int64_t n) {
+    return (n + RDK_LANES - 1) / RDK_LANES * RDK_LANES;
+}
+
+/* A query's length, rounded up to fours. */
+static inline int64_t rdk_whole_fours(int64_t n) {
+    return (n + 3) / 4 * 4;
+}
+
+#endif

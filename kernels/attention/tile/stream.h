@@ -1,0 +1,94 @@
+/* Lines of memory that tiles fetch beside their sums. No bit of a result depends on this file. */
+#ifndef RDK_STREAM_H
+#define RDK_STREAM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "kernels/vec/inline.h"
+
+enum { RDK_LINE = 64 }; /* bytes that memory moves at once */
+
+/* Memory that will be read soon, line by line, in two places at once: two streams are more
+ * than one to memory. Lines are asked for between the steps of a tile: a burst of them would
+ * wait for memory, and the sums with it. */
+typedef struct stream {
+    const char *p;
+    int64_t twin;        /* bytes from p to the other place */
+    int64_t left;        /* lines of all rows, in each place */
+    int64_t row, in_row; /* lines of a row; those left of this one */
+    int64_t gap;         /* bytes from the end of a row's last line to the next row */
+} stream;
+
+RDK_INLINE stream stream_of(const char *p, int64_t twin, int64_t row_bytes, int64_t row_step,
+                            int64_t rows) {
+    int64_t lines = (row_bytes + RDK_LINE - 1) / RDK_LINE;
+    stream s = {p, twin, lines * rows, lines, lines, row_step - lines * RDK_LINE};
+    if (rows <= 0)
+        s.left = 0;
+    return s;
+}
+
+/* The next n lines of each place, n a constant; at the end of a row perhaps some behind it. */
+RDK_INLINE void stream_fetch(stream *s, const int n) {
+    if (s->left <= 0)
+        return;
+    RDK_UNROLL
+    for (int i = 0; i < n; i++) {
+        __builtin_prefetch(s->p + i * RDK_LINE, 0, 2);
+        __builtin_prefetch(s->p + s->twin + i * RDK_LINE, 0, 2);
+    }
+    s->p += n * RDK_LINE;
+    s->left -= n;
+    s->in_row -= n;
+    if (s->in_row <= 0) {
+        s->p += s->gap + s->in_row * RDK_LINE;
+        s->in_row = s->row;
+    }
+}
+
+/* Not, once or often: 0, 1, 2. */
+RDK_INLINE int64_t how_to_fetch(const stream *s, bool often) {
+    return s->left <= 0 ? 0 : often ? 2 : 1;
+}
+
+/* After lines have been fetched up to p by other means, where no gaps lie between rows. */
+RDK_INLINE void stream_fetched(stream *s, const char *p) {
+    s->left -= (p - s->p) / RDK_LINE;
+    s->p = p;
+}
+
+/* The same stream by addresses, for those who fetch line by line by other means. */
+typedef struct lines_ahead {
+    const char *end, *row_end; /* behind the last line of all, and of this row */
+    int64_t row, row_step;     /* bytes of a row, and from row to row */
+    int64_t gap;               /* the difference */
+} lines_ahead;
+
+RDK_INLINE lines_ahead lines_of(const stream *s) {
+    const int64_t row = s->row * RDK_LINE;
+    lines_ahead l = {s->p, s->p + s->in_row * RDK_LINE, row, row + s->gap, s->gap};
+    if (s->left > 0) {
+        int64_t after_row = s->left - s->in_row; /* of whole rows */
+        l.end = l.row_end + (s->gap ? after_row / s->row * l.row_step : after_row * RDK_LINE);
+    }
+    return l;
+}
+
+/* After lines have been fetched up to p, in a row that ends at `row_end` of l where there are
+ * gaps. */
+RDK_INLINE void stream_follow(stream *s, const char *p, const lines_ahead *l) {
+    if (l->gap == 0) {
+        stream_fetched(s, p);
+        return;
+    }
+    const int64_t in_row = (l->row_end - p) / RDK_LINE;
+    const char *row_end = s->p + s->in_row * RDK_LINE;
+    s->left -= s->in_row - in_row;
+    if (l->row_end != row_end)
+        s->left -= (l->row_end - row_end) / l->row_step * s->row;
+    s->p = p;
+    s->in_row = in_row;
+}
+
+#endif

@@ -1,0 +1,242 @@
+/* Rows: row blocks, groups and what they see of a block; queries into the scratch, scaled and
+ * turned. */
+
+/* ---- Row blocks ---------------------------------------------------------------------------- */
+
+static int groups_of(const row_block *rows) {
+    return (int)((rows->count + TILE_GROUP - 1) / TILE_GROUP);
+}
+
+/* The rows of group i: groups are as equal as whole units allow, 32 rows are 16 and 16, not 24
+ * and 8. */
+static void rows_of_group(const row_block *rows, int i, int64_t *first, int *count) {
+    const int64_t units = (rows->count + UNIT - 1) / UNIT, groups = groups_of(rows);
+    const int64_t from = units * i / groups * UNIT, end = units * (i + 1) / groups * UNIT;
+    *first = rows->first + from;
+    *count = (int)(least(end, rows->count) - from);
+}
+
+/* Where sight grows, the first row and the last say all. */
+static span span_of(const pass *p, const rdk_row *rows, int count) {
+    span s = {.sees = rows[0].sees, .all = rows[0].sees, .open = NO_CHUNK};
+    for (int i = rdk_sight_grows(&p->call->sight) ? count - 1 : 0; i < count; i++) {
+        s.sees = rdk_sight_hull(s.sees, rows[i].sees);
+        s.all = rdk_sight_within(s.all, rows[i].sees.first, rows[i].sees.end);
+    }
+    return s;
+}
+
+/* Rows first ... of a key/value head, into rows->count rows of the scratch. */
+static void enter_rows(const pass *p, row_block *rows, int64_t first) {
+    const int64_t heads = p->call->heads_per_kv;
+    int64_t head = first % heads, query = first / heads;
+    rdk_sight sees = rdk_sight_of(&p->call->sight, rows->batch, query);
+    for (int64_t i = 0; i < rows->count; i++) {
+        rdk_row *r = &p->rows[rows->first + i];
+        r->batch = rows->batch;
+        r->head = rows->kv_head * heads + head;
+        r->query = query;
+        r->sees = sees;
+        if (++head == heads && i + 1 < rows->count) {
+            head = 0;
+            sees = rdk_sight_of(&p->call->sight, rows->batch, ++query);
+        }
+    }
+}
+
+static void enter_spans(const pass *p, row_block *rows) {
+    rows->sees = (rdk_sight){0, 0};
+    for (int i = 0; i < groups_of(rows); i++) {
+        int64_t first;
+        int count;
+        rows_of_group(rows, i, &first, &count);
+        rows->spans[i] = span_of(p, &p->rows[first], count);
+        rows->sees = rdk_sight_hull(rows->sees, rows->spans[i].sees);
+    }
+}
+
+/* ---- Groups -------------------------------------------------------------------------------- */
+
+/* Group i, but for what it sees of a block. Its last vector may be half a one. */
+static void find_group(const pass *p, const row_block *rows, int i, group *g) {
+    g->of = rows;
+    g->span = &rows->spans[i];
+    rows_of_group(rows, i, &g->first, &g->count);
+    g->by_chain = !is_thin(rows) && p->call->d_qk > RDK_PIECE;
+    g->width = round_up(g->count, is_thin(rows) || g->by_chain ? UNIT : PART);
+    g->scores = p->scores;
+    g->by_query = false;
+    g->lane_step = g->width;
+    g->row_step = 1;
+}
+
+/* The first chunk of a group has its sums where those of all chunks come together. */
+static bool is_first_chunk(const pass *p, const group *g, int64_t chunk) {
+    return chunk == chunk_of(p, g->span->sees.first);
+}
+
+/* Where the sums of a group are while a chunk is open. */
+static float *sums_of(const pass *p, const group *g, int64_t chunk) {
+    return (is_first_chunk(p, g, chunk) ? p->first_sums : p->sums) + g->first * p->width;
+}
+
+RDK_INLINE float smaller(float a, float b) {
+    return a < b ? a : b;
+}
+
+RDK_INLINE float larger(float a, float b) {
+    return a > b ? a : b;
+}
+
+/* Which lanes `count` rows from row i on see. */
+static part look_at_part(group *g, const rdk_row *r, int i, int count) {
+    const int64_t key0 = g->block->key0;
+    const float lo = (float)g->lo, hi = (float)g->hi;
+    float some_lo = RDK_BLOCK, some_hi = 0, lo_of_all = 0, hi_of_all = RDK_BLOCK;
+    for (const int after = i + count; i < after; i++, r++) {
+        float from = larger((float)(r->sees.first - key0), lo);
+        float end = smaller((float)(r->sees.end - key0), hi);
+        const bool none = end <= from;
+        from = none ? RDK_BLOCK : from;
+        end = none ? 0 : end;
+        g->from[i] = from;
+        g->end[i] = end;
+        some_lo = smaller(some_lo, from);
+        some_hi = larger(some_hi, end);
+        lo_of_all = larger(lo_of_all, from);
+        hi_of_all = smaller(hi_of_all, end);
+    }
+    return (part){{(int)some_lo, (int)some_hi}, {(int)lo_of_all, (int)hi_of_all}};
+}
+
+/* What each row and each part sees. Rows beside the group see everything: what lies there is
+ * the next lane's. */
+static void look_row_by_row(const pass *p, group *g) {
+    lanes all = {RDK_BLOCK, 0};
+    for (int i = 0; i < g->count; i += PART) {
+        const part of = look_at_part(g, &p->rows[g->first + i], i, (int)least(PART, g->count - i));
+        all.lo = (int)least(all.lo, of.some.lo);
+        all.hi = (int)most(all.hi, of.some.hi);
+        g->shared.lo = (int)most(g->shared.lo, of.shared.lo);
+        g->shared.hi = (int)least(g->shared.hi, of.shared.hi);
+        g->parts[i / PART] = of;
+    }
+    for (int i = g->count; i < g->width + PART; i++) {
+        g->from[i] = 0;
+        g->end[i] = RDK_BLOCK;
+    }
+    g->lo = all.lo;
+    g->hi = all.hi;
+}
+
+/* What the group sees of block b. False if that is nothing. */
+static bool look_at(const pass *p, const key_block *b, group *g) {
+    const rdk_sight block = {b->key0 + b->lo, b->key0 + b->hi};
+    const rdk_sight sees = rdk_sight_within(g->span->sees, block.first, block.end);
+    if (rdk_sees_nothing(sees))
+        return false;
+    g->block = b;
+    g->lo = (int)(sees.first - b->key0);
+    g->hi = (int)(sees.end - b->key0);
+    g->shared = (lanes){g->lo, g->hi};
+    g->whole = g->span->all.first <= sees.first && g->span->all.end >= sees.end;
+    if (!g->whole)
+        look_row_by_row(p, g);
+    if (g->hi <= g->lo)
+        return false;
+    g->opens = g->span->open != b->chunk;
+    g->sums = sums_of(p, g, b->chunk);
+    g->kv =
+        rdk_run_at(&p->call->kv, g->of->batch, g->of->kv_head, b->key0 + g->lo, b->key0 + g->hi);
+    return true;
+}
+
+static int from_of(const group *g, int row) {
+    return g->whole ? g->lo : (int)g->from[row];
+}
+
+static int end_of(const group *g, int row) {
+    return g->whole ? g->hi : (int)g->end[row];
+}
+
+/* Lanes that one of some rows sees, and what lies between. */
+static lanes lanes_of_rows(const group *g, int first, int after) {
+    float lo = RDK_BLOCK, hi = 0;
+    if (g->whole)
+        return (lanes){g->lo, g->hi};
+    for (int i = first; i < after; i++) {
+        lo = smaller(lo, g->from[i]);
+        hi = larger(hi, g->end[i]);
+    }
+    return (lanes){(int)lo, (int)hi};
+}
+
+/* ---- Queries ------------------------------------------------------------------------------- */
+
+static float *queries_of(const pass *p, const group *g) {
+    return p->q + g->first * rdk_whole_fours(p->call->d_qk);
+}
+
+/* Where the queries of rows first ... first + TILE_LANES - 1 lie; zeros for those from `end` on. */
+static void find_queries(const pass *p, int64_t first, int64_t end, const char *q[TILE_LANES]) {
+    static const float NONE[RDK_MAX_HEAD_DIM];
+    for (int i = 0; i < TILE_LANES; i++)
+        q[i] = (const char *)NONE;
+    for (int i = 0; i < TILE_LANES && first + i < end; i++) {
+        const rdk_row *r = &p->rows[first + i];
+        q[i] = rdk_const_view_row(&p->call->q, r->batch, r->head, r->query);
+    }
+}
+
+/* Where elements of TILE_LANES rows go, side by side: those of even c to even[...], the others
+ * to odd[...]. */
+typedef struct turned {
+    float *even, *odd;
+    int64_t step; /* floats */
+} turned;
+
+/* Elements c ... end - 1 of TILE_LANES rows, times scale. The rows `next` are fetched
+ * meanwhile, if any are named. */
+static void turn_rows(turned to, const char *const row[TILE_LANES],
+                      const char *const next[TILE_LANES], int64_t c, int64_t end, float scale) {
+    const int64_t on = TILE_LANES / 2 * to.step;
+    tile_vec by = tile_splat(&scale);
+    for (; c + TILE_LANES <= end; c += TILE_LANES, to.even += on, to.odd += on) {
+        if (next)
+            fetch_of_rows(next, c);
+        pack_columns(to.even, to.odd, to.step, row, c, TILE_LANES, by);
+    }
+    if (c < end)
+        pack_columns(to.even, to.odd, to.step, row, c, (int)(end - c), by);
+}
+
+/* One vector of queries, put at `to`. */
+static void enter_vector(const pass *p, const group *g, float *to,
+                         const char *const row[TILE_LANES], const char *const next[TILE_LANES]) {
+    const int64_t d = p->call->d_qk, w = g->width;
+    const float scale = p->call->scale;
+    if (!g->by_chain)
+        turn_rows((turned){to, to + w, 2 * w}, row, next, 0, d, scale);
+    for (int64_t c = 0, after; g->by_chain && c < d; c = after) {
+        after = rdk_piece_end(c, d);
+        float *even = to + c * w, *odd = to + (c + (after - c + 1) / 2) * w;
+        turn_rows((turned){even, odd, w}, row, next, c, after, scale);
+    }
+}
+
+/* The queries of a group side by side, times the scale; zeros where there is none. Half a
+ * vector comes first, and is turned like a whole one: what lies beside it is turned once more,
+ * or overwritten by the next element. Rows that follow each other are not fetched here:
+ * prefetch_rows() and the CPU do that. */
+static void enter_queries(const pass *p, const group *g) {
+    const char *row[TILE_LANES], *others[TILE_LANES];
+    const int64_t group_end = g->first + g->count, end = g->of->first + g->of->count;
+    const bool in_order = p->call->heads_per_kv == 1 && p->call->q.row_stride == p->call->d_qk;
+    for (int i = 0, next; i < g->width; i = next) {
+        next = i + ((g->width - i) % TILE_LANES ? TILE_HALF : TILE_LANES);
+        find_queries(p, g->first + i, group_end, row);
+        if (!in_order)
+            find_queries(p, g->first + next, end, others);
+        enter_vector(p, g, queries_of(p, g) + i, row, in_order ? NULL : others);
+    }
+}
