@@ -74,7 +74,7 @@ static void add_weights(chunk *c, rdk_sight keys, float r) {
 }
 
 /* The values of a block have a sum of their own, which is added to o times r. */
-static void add_values(const chunk *c, rdk_sight keys, float r) {
+static void add_weighted_values(const chunk *c, rdk_sight keys, float r) {
     const int64_t d_v = c->q->of->d_v;
     float p[RDK_MAX_HEAD_DIM] = {0};
     for (int64_t j = keys.first; j < keys.end; j++) {
@@ -99,7 +99,7 @@ static void add_blocks(chunk *c) {
             c->M = M;
         }
         add_weights(c, keys, r);
-        add_values(c, keys, r);
+        add_weighted_values(c, keys, r);
     }
 }
 

@@ -72,18 +72,10 @@ rdk_scratch rdk_scratch_of(int64_t d_qk, int64_t d_v) {
 
 /* ---- Tasks --------------------------------------------------------------------------------- */
 
-static int64_t least(int64_t a, int64_t b) {
-    return a < b ? a : b;
-}
-
-static int64_t round_up(int64_t n, int64_t to) {
-    return (n + to - 1) / to * to;
-}
-
 /* Rows of the scratch that those of a head take where several are in step: a thin head's
  * queries lie there twice. */
 static int64_t apart_of(int64_t rows, int unit) {
-    return rows <= RDK_THIN ? 2 * unit : round_up(rows, unit);
+    return rows <= RDK_THIN ? 2 * unit : rdk_round_up(rows, unit);
 }
 
 /* Heads with few rows go through the keys in step where these lie [position][head], so that
@@ -92,14 +84,14 @@ static int64_t heads_at_once(const rdk_plan *plan, const tuning *t) {
     const rdk_const_view *k = &plan->problem.kv.k;
     if (plan->rows_of_head > t->group || k->head_stride >= k->row_stride)
         return 1;
-    return least(RDK_MAX_IN_STEP, plan->scratch.rows / plan->apart);
+    return rdk_least(RDK_MAX_IN_STEP, plan->scratch.rows / plan->apart);
 }
 
 /* Blocks of nearly equal size: whole groups, but for the last. */
 static void cut_rows(rdk_plan *plan, const tuning *t) {
     const int64_t rows = plan->rows_of_head, most = plan->scratch.rows;
     const int64_t blocks = (rows + most - 1) / most;
-    plan->rows_of_block = round_up((rows + blocks - 1) / blocks, t->group);
+    plan->rows_of_block = rdk_round_up((rows + blocks - 1) / blocks, t->group);
     plan->blocks_of_rows = (rows + plan->rows_of_block - 1) / plan->rows_of_block;
 }
 
@@ -109,9 +101,9 @@ rdk_task rdk_plan_task(const rdk_plan *plan, int64_t i) {
     const int64_t of_batch = heads * plan->blocks_of_rows, in_batch = i % of_batch;
     rdk_task t = {.batch = i / of_batch};
     t.kv_head = in_batch / plan->blocks_of_rows * plan->heads_at_once;
-    t.heads = least(plan->heads_at_once, p->kv_heads - t.kv_head);
+    t.heads = rdk_least(plan->heads_at_once, p->kv_heads - t.kv_head);
     t.first = in_batch % plan->blocks_of_rows * plan->rows_of_block;
-    t.rows = least(plan->rows_of_block, plan->rows_of_head - t.first);
+    t.rows = rdk_least(plan->rows_of_block, plan->rows_of_head - t.first);
     return t;
 }
 
@@ -136,7 +128,7 @@ static void choose_reading(rdk_plan *plan, const tuning *t, rdk_machine machine)
     plan->thin_panel = plan->from_memory        ? panel_of(row, t->thin_panel)
                        : machine.l2 >= LARGE_L2 ? RDK_BLOCK
                                                 : t->thin_in_cache;
-    plan->thin_ahead = least(t->thin_ahead / row, RDK_BLOCK);
+    plan->thin_ahead = rdk_least(t->thin_ahead / row, RDK_BLOCK);
     plan->packing = t->packing;
 }
 

@@ -73,14 +73,27 @@ void rdk_plan_make(rdk_plan *plan, const rdk_problem *problem, rdk_isa isa, rdk_
 
 rdk_task rdk_plan_task(const rdk_plan *plan, int64_t i);
 
-/* A width, rounded up to whole lanes. */
-static inline int64_t rdk_whole_lanes(int64_t n) {
-    return (n + RDK_LANES - 1) / RDK_LANES * RDK_LANES;
+static inline int64_t rdk_least(int64_t a, int64_t b) {
+    return a < b ? a : b;
 }
 
-/* A query's length, rounded up to fours. */
+static inline int64_t rdk_most(int64_t a, int64_t b) {
+    return a > b ? a : b;
+}
+
+/* Up to a multiple. */
+static inline int64_t rdk_round_up(int64_t n, int64_t to) {
+    return (n + to - 1) / to * to;
+}
+
+/* Floats of a row's sums: its width, up to whole lanes. */
+static inline int64_t rdk_whole_lanes(int64_t n) {
+    return rdk_round_up(n, RDK_LANES);
+}
+
+/* Floats of a query: its length, up to fours. */
 static inline int64_t rdk_whole_fours(int64_t n) {
-    return (n + 3) / 4 * 4;
+    return rdk_round_up(n, 4);
 }
 
 #endif

@@ -51,7 +51,7 @@ static rdk_run run_of_next_task(const pass *p) {
         return no_run(p);
     const rdk_sight sees = rdk_sight_of(&c->sight, t->batch, t->first / c->heads_per_kv);
     return rdk_run_at(&c->kv, t->batch, t->kv_head, sees.first,
-                      least(sees.end, sees.first + RDK_BLOCK));
+                      rdk_least(sees.end, sees.first + RDK_BLOCK));
 }
 
 /* What is read after block b of row block i: the block for the next row block, the next block,
@@ -95,7 +95,7 @@ static stream rows_in_order(const pass *p, const rdk_const_view *v, int64_t d, r
 }
 
 static stream queries_in_order(const pass *p, rdk_row r, int64_t count, int head) {
-    return rows_in_order(p, &p->call->q, p->call->d_qk, r, least(TILE_GROUP, count), head);
+    return rows_in_order(p, &p->call->q, p->call->d_qk, r, rdk_least(TILE_GROUP, count), head);
 }
 
 /* A line of each row where element c begins one. */
@@ -186,11 +186,11 @@ static prefetch prefetch_panels(const pass *p, const beside *s) {
     const int64_t panel_rows = plan->thin_panel, far = plan->thin_ahead;
     keys = rows_on(keys, s->after, plan->from_memory ? far : panel_rows, run->k_step);
     values = rows_on(values, next_values, plan->from_memory ? far : panel_rows / 2, run->v_step);
-    keys.count = least(keys.count, s->at_once);
-    values.count = least(values.count, s->at_once);
+    keys.count = rdk_least(keys.count, s->at_once);
+    values.count = rdk_least(values.count, s->at_once);
     if (p->same_layout && keys.count > 0 && values.count > 0) {
         const rdk_run both = {keys.at, values.at, run->k_step, run->v_step,
-                              least(keys.count, values.count)};
+                              rdk_least(keys.count, values.count)};
         return (prefetch){.by_scores = keys_and_values(p, both), .together = true};
     }
     return (prefetch){

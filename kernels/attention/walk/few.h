@@ -64,12 +64,12 @@ RDK_INLINE void begin_few(const pass *p, const group *g, thin *f) {
 static void score_few(const pass *p, const beside *s, thin *f) {
     const group *g = s->now;
     const bool is_far = g->kv.k_step >= p->plan->packing.far_step;
-    const int end = (int)least(s->key + s->at_once, s->keys_end);
+    const int end = (int)rdk_least(s->key + s->at_once, s->keys_end);
     int64_t times = s->at_once / s->keys;
     for (int lane = s->key, first; lane < end; lane += s->keys * (int)times) {
         first = lane;
         if (is_far || lane + s->keys * times > end) {
-            first = (int)least(lane, g->hi - s->keys);
+            first = (int)rdk_least(lane, g->hi - s->keys);
             times = 1;
         }
         f->key = key_at(g, first);
@@ -85,7 +85,7 @@ static void score_few(const pass *p, const beside *s, thin *f) {
 /* Adds the next panel of values, with what t knows of all lanes. */
 static void add_few_values(const pass *p, const beside *s, tile *t) {
     const group *g = s->before;
-    const lanes l = {s->value, (int)least(s->value + s->at_once, s->values_end)};
+    const lanes l = {s->value, (int)rdk_least(s->value + s->at_once, s->values_end)};
     const int rows = may_be_multiplied(p, g, l) ? g->count : 1;
     for (int i = 0; i < g->count; i += rows)
         add_part(p, g, (rectangle){i, i + rows, l.lo, l.hi}, t);
@@ -113,7 +113,7 @@ static void score_beside_values(const pass *p, group *now, const group *before, 
     thin f;
     tile t;
     s.keys = thin_keys(now ? now->count : before->count, p->chains);
-    s.at_once = (int)most(p->plan->thin_panel, s.keys);
+    s.at_once = (int)rdk_most(p->plan->thin_panel, s.keys);
     if (now) {
         begin_scores(p, now, &s);
         begin_few(p, now, &f);

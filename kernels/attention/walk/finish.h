@@ -134,7 +134,7 @@ static bool is_plain(const pass *p, const group *g) {
     const f32x16 yes = f32x16_set1(0), no = f32x16_set1(1);
     f32x16 odd = yes;
     for (int i = 0; i < g->count; i += RDK_LANES) {
-        const int n = (int)least(g->count - i, RDK_LANES);
+        const int n = (int)rdk_least(g->count - i, RDK_LANES);
         const f32x16 t = f32x16_select(b32x16_first(n), f32x16_load(T + i), hot);
         odd = f32x16_select(f32x16_le(t, hot), odd, no);
         odd = f32x16_select(f32x16_le(cold, t), odd, no);

@@ -6,7 +6,7 @@ static int first_lane(const group *g) {
 }
 
 static int end_lane(const group *g) {
-    return round_up(g->hi, RDK_LANES);
+    return (int)rdk_round_up(g->hi, RDK_LANES);
 }
 
 /* Sets n logits to -inf. Whole vectors are stored, for those that are read soon: of the last
@@ -56,16 +56,16 @@ static void hide_by_key(const group *g) {
     }
     for (int row = 0; row < g->width; row += RDK_LANES) {
         const part *one = &g->parts[row / PART], *other = row + PART < g->count ? one + 1 : one;
-        const int64_t lo = most(one->shared.lo, other->shared.lo);
-        const int64_t hi = least(one->shared.hi, other->shared.hi);
-        hide_before(g, row, (lanes){from, (int)least(lo, end)});
-        hide_behind(g, row, (lanes){(int)most(hi, from), end});
+        const int64_t lo = rdk_most(one->shared.lo, other->shared.lo);
+        const int64_t hi = rdk_least(one->shared.hi, other->shared.hi);
+        hide_before(g, row, (lanes){from, (int)rdk_least(lo, end)});
+        hide_behind(g, row, (lanes){(int)rdk_most(hi, from), end});
     }
 }
 
 static void hide_by_query(const group *g) {
     for (int i = 0; i < g->count; i++) {
-        const int from = (int)least(from_of(g, i), end_lane(g)), end = end_of(g, i);
+        const int from = (int)rdk_least(from_of(g, i), end_lane(g)), end = end_of(g, i);
         hide_first(score_at(g, first_lane(g), i), from - first_lane(g));
         if (end > from)
             hide_first(score_at(g, end, i), end_lane(g) - end);

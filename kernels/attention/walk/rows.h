@@ -13,7 +13,7 @@ static void rows_of_group(const row_block *rows, int i, int64_t *first, int *cou
     const int64_t units = (rows->count + UNIT - 1) / UNIT, groups = groups_of(rows);
     const int64_t from = units * i / groups * UNIT, end = units * (i + 1) / groups * UNIT;
     *first = rows->first + from;
-    *count = (int)(least(end, rows->count) - from);
+    *count = (int)(rdk_least(end, rows->count) - from);
 }
 
 /* Where sight grows, the first row and the last say all. */
@@ -63,7 +63,7 @@ static void find_group(const pass *p, const row_block *rows, int i, group *g) {
     g->span = &rows->spans[i];
     rows_of_group(rows, i, &g->first, &g->count);
     g->by_chain = !is_thin(rows) && p->call->d_qk > RDK_PIECE;
-    g->width = round_up(g->count, is_thin(rows) || g->by_chain ? UNIT : PART);
+    g->width = (int)rdk_round_up(g->count, is_thin(rows) || g->by_chain ? UNIT : PART);
     g->scores = p->scores;
     g->by_query = false;
     g->lane_step = g->width;
@@ -114,11 +114,12 @@ static part look_at_part(group *g, const rdk_row *r, int i, int count) {
 static void look_row_by_row(const pass *p, group *g) {
     lanes all = {RDK_BLOCK, 0};
     for (int i = 0; i < g->count; i += PART) {
-        const part of = look_at_part(g, &p->rows[g->first + i], i, (int)least(PART, g->count - i));
-        all.lo = (int)least(all.lo, of.some.lo);
-        all.hi = (int)most(all.hi, of.some.hi);
-        g->shared.lo = (int)most(g->shared.lo, of.shared.lo);
-        g->shared.hi = (int)least(g->shared.hi, of.shared.hi);
+        const part of =
+            look_at_part(g, &p->rows[g->first + i], i, (int)rdk_least(PART, g->count - i));
+        all.lo = (int)rdk_least(all.lo, of.some.lo);
+        all.hi = (int)rdk_most(all.hi, of.some.hi);
+        g->shared.lo = (int)rdk_most(g->shared.lo, of.shared.lo);
+        g->shared.hi = (int)rdk_least(g->shared.hi, of.shared.hi);
         g->parts[i / PART] = of;
     }
     for (int i = g->count; i < g->width + PART; i++) {

@@ -70,10 +70,10 @@ static void score_rectangle(const pass *p, group *g, rectangle r, stream *fetch)
 static void join_parts(group *g, int count) {
     for (int i = 0; TILE_HALF > 0 && i + 1 < count; i += 2) {
         lanes *a = &g->parts[i].some, *b = &g->parts[i + 1].some;
-        const int lo = (int)least(a->lo, b->lo), hi = (int)most(a->hi, b->hi);
-        if (hi - least(a->hi, b->hi) < TILE_KEYS_OF[0])
+        const int lo = (int)rdk_least(a->lo, b->lo), hi = (int)rdk_most(a->hi, b->hi);
+        if (hi - rdk_least(a->hi, b->hi) < TILE_KEYS_OF[0])
             a->hi = b->hi = hi;
-        if (most(a->lo, b->lo) - lo < TILE_KEYS_OF[0])
+        if (rdk_most(a->lo, b->lo) - lo < TILE_KEYS_OF[0])
             a->lo = b->lo = lo;
     }
 }
@@ -83,10 +83,10 @@ static rectangle next_rectangle(const part *parts, int count, int lane, int end)
     rectangle r = {RDK_BLOCK, 0, lane, end};
     for (int i = 0; i < count; i++) {
         if (parts[i].some.lo > lane)
-            r.hi = (int)least(r.hi, parts[i].some.lo);
+            r.hi = (int)rdk_least(r.hi, parts[i].some.lo);
         else if (parts[i].some.hi > lane) {
-            r.hi = (int)least(r.hi, parts[i].some.hi);
-            r.first = (int)least(r.first, i * PART);
+            r.hi = (int)rdk_least(r.hi, parts[i].some.hi);
+            r.first = (int)rdk_least(r.first, i * PART);
             r.after = (i + 1) * PART;
         }
     }

@@ -23,7 +23,7 @@ static void pack_values(const pass *p, const group *g, lanes l, int64_t first) {
         const char *v = value_at(g, lane);
         for (int64_t c = first; c < p->width; c += RDK_LANES) {
             const int64_t strip = c - (c - first) % TILE_STRIP;
-            const int64_t columns = least(TILE_STRIP, p->width - strip);
+            const int64_t columns = rdk_least(TILE_STRIP, p->width - strip);
             float *to = p->values + strip * RDK_BLOCK + lane * columns + (c - strip);
             f32x16_store(to, c < whole ? f32x16_load(v + c * 4)
                                        : f32x16_load_first(v + c * 4, (int)(p->call->d_v - c)));
@@ -43,7 +43,7 @@ static strips strips_in_place(const group *g) {
 
 /* Strips that were packed, from column `first` and lane `lo` on. */
 static strips packed_strips(const pass *p, int64_t first, int lo) {
-    const int64_t columns = least(TILE_STRIP, p->width - first);
+    const int64_t columns = rdk_least(TILE_STRIP, p->width - first);
     return (strips){(const char *)(p->values + first * RDK_BLOCK + lo * columns), columns * 4,
                     PACKED_STRIP};
 }

@@ -98,7 +98,7 @@ static bool add_strips(const pass *p, const group *g, const addition *v, int64_t
                 if (run_tile(&t, after - first, TILE_STRIP / TILE_LANES) == TILE_NOT_POSSIBLE)
                     return false;
             } else {
-                add_columns(&t, after - first, (int)least(columns, end - c));
+                add_columns(&t, after - first, (int)rdk_least(columns, end - c));
             }
         }
     return true;
@@ -171,7 +171,8 @@ static bool are_finite(const pass *p, const group *g, lanes l) {
 static bool may_be_multiplied(const pass *p, const group *g, lanes l) {
     if (g->whole)
         return true;
-    const int before = (int)least(l.hi, g->shared.lo), after = (int)most(l.lo, g->shared.hi);
+    const int before = (int)rdk_least(l.hi, g->shared.lo),
+              after = (int)rdk_most(l.lo, g->shared.hi);
     return are_finite(p, g, (lanes){l.lo, before}) && are_finite(p, g, (lanes){after, l.hi});
 }
 
@@ -195,7 +196,7 @@ static void add_part(const pass *p, const group *g, rectangle r, tile *t) {
     const int64_t first = r.first * p->width;
     const bool is_last = r.hi == g->hi;
     lanes l = lanes_of_rows(g, r.first, r.after);
-    l = (lanes){(int)most(l.lo, r.lo), (int)least(l.hi, r.hi)};
+    l = (lanes){(int)rdk_most(l.lo, r.lo), (int)rdk_least(l.hi, r.hi)};
     if (l.hi <= l.lo)
         l = (lanes){r.lo, r.lo};
     t->steps = l.hi - l.lo;
@@ -216,7 +217,7 @@ static void add_row_by_row(const pass *p, const group *g, lanes l, tile *t) {
 /* What all rows see for bands of them; what lies before and behind it row by row, each as far
  * as it sees. */
 static void add_values_by_row(const pass *p, const group *g, stream *fetch) {
-    const int lo = (int)least(g->shared.lo, g->hi), hi = (int)most(lo, g->shared.hi);
+    const int lo = (int)rdk_least(g->shared.lo, g->hi), hi = (int)rdk_most(lo, g->shared.hi);
     const int bands = bands_of(g);
     tile t;
     begin_values(p, g, fetch, &t);

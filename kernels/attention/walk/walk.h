@@ -131,18 +131,6 @@ typedef struct group {
     _Alignas(RDK_LINE) float rescale[2 * TILE_GROUP + 8];
 } group;
 
-static int64_t least(int64_t a, int64_t b) {
-    return a < b ? a : b;
-}
-
-static int64_t most(int64_t a, int64_t b) {
-    return a > b ? a : b;
-}
-
-static int round_up(int n, int to) {
-    return (n + to - 1) / to * to;
-}
-
 static const char *key_at(const group *g, int lane) {
     return g->kv.k + (lane - g->lo) * g->kv.k_step;
 }
@@ -179,8 +167,8 @@ static key_block block_of(const pass *p, int64_t key, rdk_sight keys) {
     const int64_t position = p->call->key_pos0 + key;
     const int64_t key0 = key - position % RDK_BLOCK;
     return (key_block){.key0 = key0,
-                       .lo = (int)(most(key0, keys.first) - key0),
-                       .hi = (int)(least(key0 + RDK_BLOCK, keys.end) - key0),
+                       .lo = (int)(rdk_most(key0, keys.first) - key0),
+                       .hi = (int)(rdk_least(key0 + RDK_BLOCK, keys.end) - key0),
                        .chunk = position / RDK_CHUNK};
 }
 
@@ -191,7 +179,7 @@ static int64_t next_key(const pass *p, int64_t key) {
     int64_t next = rows->sees.end;
     for (int i = 0; i * TILE_GROUP < rows->count; i++)
         if (key < rows->spans[i].sees.end)
-            next = least(next, most(key, rows->spans[i].sees.first));
+            next = rdk_least(next, rdk_most(key, rows->spans[i].sees.first));
     return next;
 }
 
