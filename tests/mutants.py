@@ -15,6 +15,7 @@ TYPES = "kernels/vec/f32x16_types.h"
 WALK = "kernels/attention/"
 TILE_H = "kernels/attention/tile/tile.h"
 TILE = "kernels/attention/tile/tile_body.h"
+TILE_X86 = "kernels/attention/tile/tile_x86.h"
 TILE_AVX2 = "kernels/attention/tile/tile_avx2.h"
 ASM = "kernels/attention/tile/asm_avx2.h"
 ASM_X86 = "kernels/attention/tile/asm_x86.h"
@@ -174,7 +175,7 @@ ATTENTION = [
     ("last_key_not_scored", "vector", [
         (WALK, "score_keys(&t, rest - half, vectors, 1);", "score_keys(&t, rest - half - 1, vectors, 1);")]),
     ("multiply_add_not_fused", "vector", [
-        (TILE_AVX2, "_mm256_fmadd_ps(x, y, z)", "_mm256_add_ps(_mm256_mul_ps(x, y), z)"),
+        (TILE_X86, "TILE_MM(fmadd)(x, y, z)", "TILE_MM(add)(TILE_MM(mul)(x, y), z)"),
         (TILE_AVX2, '__asm__("vfmadd231ps %2, %1, %0" : "+x"(z) : "x"(x), "x"(y));',
                     "z = _mm256_add_ps(_mm256_mul_ps(x, y), z);"),
         (TILE_NEON, '__asm__("fmla %0.4s, %1.4s, %2.s[0]" : "+w"(z) : "w"(y), "w"(x));',
@@ -213,9 +214,9 @@ ATTENTION = [
         (WALK, "hide_first(score_at(g, first_lane(g), i), from - first_lane(g));",
                "hide_first(score_at(g, first_lane(g), i), from - first_lane(g) - 1);")]),
     ("unseen_value_after_the_first", "vector", [
-        (WALK, "after = (int)most(l.lo, g->shared.hi);", "after = (int)most(l.lo, g->shared.hi + 1);")]),
+        (WALK, "after = (int)rdk_most(l.lo, g->shared.hi);", "after = (int)rdk_most(l.lo, g->shared.hi + 1);")]),
     ("unseen_value_before_the_last", "vector", [
-        (WALK, "before = (int)least(l.hi, g->shared.lo),", "before = (int)least(l.hi, g->shared.lo - 1),")]),
+        (WALK, "before = (int)rdk_least(l.hi, g->shared.lo),", "before = (int)rdk_least(l.hi, g->shared.lo - 1),")]),
     ("last_key_has_no_value", "vector", [
         (WALK, "t->steps = l.hi - l.lo;\n    t->a = (const char *)score_at(g, l.lo, first);",
                "t->steps = l.hi - l.lo - 1;\n    t->a = (const char *)score_at(g, l.lo, first);")]),

@@ -27,39 +27,8 @@ static const int TILE_VECTORS_OF[TILE_QUERIES + 1] = {0, 8, 4, 4, 2, 2, 2};
 
 typedef __m256 tile_vec;
 
-RDK_INLINE tile_vec tile_zero(void) {
-    return _mm256_setzero_ps();
-}
-
-RDK_INLINE tile_vec tile_load(const void *p) {
-    return _mm256_loadu_ps((const float *)p);
-}
-
-RDK_INLINE void tile_store(float *p, tile_vec v) {
-    _mm256_storeu_ps(p, v);
-}
-
-RDK_INLINE tile_vec tile_splat(const void *p) {
-    float x;
-    memcpy(&x, p, sizeof x);
-    return _mm256_set1_ps(x);
-}
-
-RDK_INLINE tile_vec tile_add(tile_vec x, tile_vec y) {
-    return _mm256_add_ps(x, y);
-}
-
-RDK_INLINE tile_vec tile_mul(tile_vec x, tile_vec y) {
-    return _mm256_mul_ps(x, y);
-}
-
-RDK_INLINE tile_vec tile_fma(tile_vec x, tile_vec y, tile_vec z) {
-    return _mm256_fmadd_ps(x, y, z);
-}
-
-/* An element of a, for tile_fma_one: here in all lanes. */
-typedef tile_vec tile_one;
-#define tile_take tile_splat
+#define TILE_MM(op) _mm256_##op##_ps
+#include "kernels/attention/tile/tile_x86.h"
 
 /* clang has the sums go from register to register, and runs out of them. */
 #if defined(__clang__) && !defined(RDK_EMULATED) && !defined(RDK_SANITIZED)
@@ -71,14 +40,6 @@ RDK_INLINE tile_vec tile_fma_one(tile_one x, tile_vec y, tile_vec z) {
 #define tile_fma_one tile_fma
 #endif
 
-/* gcc moves no loads on x86, and a pin would be in its way. */
-#if defined(__clang__) && !defined(RDK_EMULATED)
-#define TILE_PIN(v) __asm__ volatile("" : "+v"(v))
-#else
-#define TILE_PIN(v) (void)(v)
-#endif
-
-#include "kernels/attention/tile/thin_x86.h"
 #include "kernels/attention/tile/tile_body.h"
 
 TILE(1, 1)

@@ -27,49 +27,11 @@ static const int TILE_VECTORS_OF[TILE_QUERIES + 1] = {0, 8, 4, 4, 4, 4, 4};
 
 typedef __m512 tile_vec;
 
-RDK_INLINE tile_vec tile_zero(void) {
-    return _mm512_setzero_ps();
-}
+#define TILE_MM(op) _mm512_##op##_ps
+#include "kernels/attention/tile/tile_x86.h"
 
-RDK_INLINE tile_vec tile_load(const void *p) {
-    return _mm512_loadu_ps(p);
-}
-
-RDK_INLINE void tile_store(float *p, tile_vec v) {
-    _mm512_storeu_ps(p, v);
-}
-
-RDK_INLINE tile_vec tile_splat(const void *p) {
-    float x;
-    memcpy(&x, p, sizeof x);
-    return _mm512_set1_ps(x);
-}
-
-RDK_INLINE tile_vec tile_add(tile_vec x, tile_vec y) {
-    return _mm512_add_ps(x, y);
-}
-
-RDK_INLINE tile_vec tile_mul(tile_vec x, tile_vec y) {
-    return _mm512_mul_ps(x, y);
-}
-
-RDK_INLINE tile_vec tile_fma(tile_vec x, tile_vec y, tile_vec z) {
-    return _mm512_fmadd_ps(x, y, z);
-}
-
-/* An element of a, for tile_fma_one: here in all lanes. */
-typedef tile_vec tile_one;
-#define tile_take tile_splat
 #define tile_fma_one tile_fma
 
-/* gcc moves no loads on x86, and a pin would be in its way. */
-#if defined(__clang__) && !defined(RDK_EMULATED)
-#define TILE_PIN(v) __asm__ volatile("" : "+v"(v))
-#else
-#define TILE_PIN(v) (void)(v)
-#endif
-
-#include "kernels/attention/tile/thin_x86.h"
 #include "kernels/attention/tile/tile_body.h"
 
 TILE(1, 1)
