@@ -417,6 +417,26 @@ def lab():
     return lines
 
 
+# ---- docs/design-attention.md: attention-files ----
+
+def attention_files():
+    """Each file with its lines, and the first sentence of its first comment."""
+    rows = []
+    for folder in ("kernels/attention", "kernels/attention/walk", "kernels/attention/tile"):
+        for name in sorted(os.listdir(folder)):
+            path = os.path.join(folder, name)
+            if not name.endswith((".c", ".h")):
+                continue
+            with open(path, encoding="utf-8") as file:
+                text = file.read()
+            comment = re.match(r"/\*(.*?)\*/", text, re.S)
+            words = re.sub(r"\s*\n \* ?", " ", comment[1]).strip() if comment else ""
+            what = re.match(r".*?(?=[.,:]? \*|\. |:?\s{2,}|\.?$)", words)[0].rstrip(".,:")
+            rows.append([f"[{path[len('kernels/attention/'):]}](../{path})", str(text.count("\n")), what])
+    total = sum(int(row[1]) for row in rows)
+    return table(["file", "lines", "holds"], rows) + ["", f"{len(rows)} files, {total} lines."]
+
+
 # ---- Files ----
 
 TABLES = {
@@ -425,6 +445,7 @@ TABLES = {
     "docs/arithmetic.md": {"accuracy-all": accuracy_all, "accuracy-attention-all": attention_all},
     "docs/performance.md": {"speed-all": speed_all, "speed-attention": speed_attention,
                             "peers": peers_c, "peers-python": peers_python, "error": error},
+    "docs/design-attention.md": {"attention-files": attention_files},
     "docs/verification.md": {"lab": lab},
 }
 

@@ -1,3 +1,4 @@
+/* The plan: scratch, tasks, and what is chosen for speed. */
 #include "kernels/attention/plan.h"
 
 /* What a row keeps for itself in the scratch. */

@@ -1,3 +1,4 @@
+/* The problem of a descriptor. */
 #include "kernels/attention/problem.h"
 
 #include <math.h>

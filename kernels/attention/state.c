@@ -1,3 +1,4 @@
+/* States become one, and are written. */
 #include "kernels/attention/state.h"
 
 rdk_fold_factors rdk_state_fold(rdk_state *s, const rdk_state *chunk) {
