@@ -1,5 +1,5 @@
 /* The tiles that most of the time goes to, by hand: twelve sums, a step of b and an element of
- * a take all sixteen registers, with which no compiler gets by. And what very few queries
+ * a take all sixteen registers, with which no compiler gets by. And what thin row blocks
  * need. */
 #ifndef RDK_ASM_AVX2_H
 #define RDK_ASM_AVX2_H
@@ -69,7 +69,7 @@ VALUES_COPIED(4x2, 4, 2)
 VALUES_COPIED(5x2, 5, 2)
 VALUES_COPIED(6x2, 6, 2)
 
-/* ---- Very few queries ---------------------------------------------------------------------- */
+/* ---- Thin row blocks ----------------------------------------------------------------------- */
 
 #define STEP_4x2(s) STEP(4x2, 2, BY_QUERY, s)
 #define EACH_4x2(DO_IT) EACH_SUM(4x2, 2, NO_ROW, DO_IT)

@@ -79,7 +79,7 @@ RESULTS(4x4, 4, 4)
 RESULTS(5x4, 5, 4)
 RESULTS(6x4, 6, 4)
 
-/* ---- Values of very few queries ------------------------------------------------------------ */
+/* ---- Values of thin row blocks ------------------------------------------------------------ */
 
 #define STEP_4x4(s) STEP(4x4, 4, BY_QUERY, s)
 #define EACH_4x4(DO_IT) EACH_SUM(4x4, 4, NO_ROW, DO_IT)

@@ -1,4 +1,4 @@
-/* What very few queries need, in assembly: included by asm_<isa>.h after asm_x86.h. Which
+/* What thin row blocks need, in assembly: included by asm_<isa>.h after asm_x86.h. Which
  * shapes there are depends on how many registers there are, so the including file names them.
  * Everything that is not simple is left to thin_x86.h and tile_body.h. */
 #ifndef RDK_ASM_THIN_X86_H
@@ -271,7 +271,7 @@
         {NULL, asm_thin_1_of_2, asm_thin_2_of_2, asm_thin_3_of_2, asm_thin_4_of_2},                \
     };
 
-/* The function for the scores of very few queries, or NULL. */
+/* The function for the scores of thin row blocks, or NULL. */
 RDK_INLINE thin_function *asm_thin_of(thin_function *const are[][THIN + 1], const thin *f,
                                       int queries) {
     return f->d % 8 == 0 && fetches_in_a_row(f->fetch) ? are[f->chains - 1][queries] : NULL;

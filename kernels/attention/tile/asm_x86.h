@@ -274,7 +274,7 @@
 
 typedef struct asm_tiles {
     tile_function *scores_of_1, *scores_of_2, *scores_by_chain, *values, *values_copied, *results;
-    tile_function *values_by_query; /* of very few queries */
+    tile_function *values_by_query; /* of thin row blocks */
 } asm_tiles;
 
 #define ASM_SCORES(shape)                                                                          \

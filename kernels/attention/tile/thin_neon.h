@@ -1,4 +1,4 @@
-/* Scores for very few queries, on NEON: they fill one vector, which elements of a key multiply
+/* Scores for thin row blocks, on NEON: they fill one vector, which elements of a key multiply
  * by lane. Nothing has to be turned but the scores. Included by tile_neon.h. */
 #ifndef RDK_THIN_NEON_H
 #define RDK_THIN_NEON_H

@@ -1,4 +1,4 @@
-/* Scores for very few queries, on AVX2 and above: a tile would leave most of its columns
+/* Scores for thin row blocks, on AVX2 and above: a tile would leave most of its columns
  * empty, so the keys become the columns, and what a vector holds of a key are its chains. Keys
  * with one chain are turned in registers, those with two half as much. */
 #ifndef RDK_THIN_X86_H
