@@ -109,13 +109,18 @@ RDK_INLINE __m256 thin_query(const float *q, const int lanes) {
     return _mm256_castpd_ps(_mm256_set1_pd(two));
 }
 
+/* What a function is for: so many queries, pairs of vectors of keys, and lanes of a key. */
+typedef struct thin_shape {
+    int rows, pairs, lanes;
+} thin_shape;
+
 /* The same elements of a pair of vectors of keys times those of all queries. */
 RDK_INLINE void thin_column(thin_sums *sums, __m256 low, __m256 high, const float *q,
-                            const int pair, const int rows, const int lanes) {
+                            const int pair, const thin_shape are) {
     __m256 x;
 #define THIN_ADD(t, r)                                                                             \
-    if (t == pair && r < rows) {                                                                   \
-        x = thin_query(q + 4 * r, lanes);                                                          \
+    if (t == pair && r < are.rows) {                                                               \
+        x = thin_query(q + 4 * r, are.lanes);                                                      \
         sums->low##t##_##r = _mm256_fmadd_ps(x, low, sums->low##t##_##r);                          \
         sums->high##t##_##r = _mm256_fmadd_ps(x, high, sums->high##t##_##r);                       \
         TILE_PIN(sums->low##t##_##r);                                                              \
@@ -129,57 +134,64 @@ RDK_INLINE void thin_column(thin_sums *sums, __m256 low, __m256 high, const floa
  * registers are too few, and a compiler would put a sum there, whose chain then waits for it. */
 #define THIN_SET_ASIDE(v) __asm__ volatile("" : "+m"(v))
 
+/* Four elements, from element c on; those that the mask leaves out are behind a row's end. */
+typedef struct thin_four {
+    int64_t c;
+    quad which;
+    __m128i mask;
+} thin_four;
+
 /* Four elements of a pair of vectors of keys times those of all queries. */
-RDK_INLINE void thin_step(thin_sums *sums, const char *key, int64_t step, const float *q,
-                          const quad which, __m128i mask, const int pair, const int rows,
-                          const int lanes) {
+RDK_INLINE void thin_step(thin_sums *sums, const thin *f, const thin_four four, const int pair,
+                          const thin_shape are) {
     __m256 low[4], high[4], later[2];
-    const bool crowded = TILE_REGISTERS == 16 && lanes == 1 && rows == 4;
-    turn_keys(low, key, step, which, mask, lanes);
+    const int lanes = are.lanes;
+    const bool crowded = TILE_REGISTERS == 16 && lanes == 1 && are.rows == 4;
+    const int64_t step = f->key_step;
+    const char *key = keys_on(f->key + four.c * 4, step, pair * 16 / lanes);
+    const float *q = f->quads + four.c * THIN;
+    turn_keys(low, key, step, four.which, four.mask, lanes);
     if (crowded) {
         later[0] = low[2];
         later[1] = low[3];
         THIN_SET_ASIDE(later);
     }
-    turn_keys(high, keys_on(key, step, 8 / lanes), step, which, mask, lanes);
-    thin_column(sums, low[0], high[0], q, pair, rows, lanes);
-    thin_column(sums, low[1], high[1], q + lanes, pair, rows, lanes);
+    turn_keys(high, keys_on(key, step, 8 / lanes), step, four.which, four.mask, lanes);
+    thin_column(sums, low[0], high[0], q, pair, are);
+    thin_column(sums, low[1], high[1], q + lanes, pair, are);
     if (lanes == 2)
         return;
-    thin_column(sums, crowded ? later[0] : low[2], high[2], q + 2, pair, rows, lanes);
-    thin_column(sums, crowded ? later[1] : low[3], high[3], q + 3, pair, rows, lanes);
+    thin_column(sums, crowded ? later[0] : low[2], high[2], q + 2, pair, are);
+    thin_column(sums, crowded ? later[1] : low[3], high[3], q + 3, pair, are);
 }
 
 /* The same for all keys. */
-RDK_INLINE void thin_steps(thin_sums *sums, const thin *f, int64_t c, const quad which,
-                           __m128i mask, const int pairs, const int rows, const int lanes) {
-    const char *key = f->key + c * 4;
-    const float *q = f->quads + c * THIN;
+RDK_INLINE void thin_steps(thin_sums *sums, const thin *f, const thin_four four,
+                           const thin_shape are) {
     RDK_UNROLL
     for (int t = 0; t < 2; t++)
-        if (t < pairs)
-            thin_step(sums, keys_on(key, f->key_step, t * 16 / lanes), f->key_step, q, which, mask,
-                      t, rows, lanes);
+        if (t < are.pairs)
+            thin_step(sums, f, four, t, are);
 }
 
 /* Elements c ... end - 1. As many lines are fetched as are read. */
 RDK_INLINE void thin_elements(thin_sums *sums, const thin *f, int64_t c, int64_t end,
-                              const int pairs, const int rows, const int lanes) {
+                              const thin_shape are) {
     static const int32_t FIRST[8] = {-1, -1, -1, -1};
     const __m128i all = _mm_setzero_si128();
-    const int lines = 2 * pairs / lanes; /* of four elements, in each of two places */
+    const int lines = 2 * are.pairs / are.lanes; /* of four elements, in each of two places */
     stream s = *f->fetch;
     for (; c + 8 <= end; c += 8) {
-        thin_steps(sums, f, c, QUAD_FIRST, all, pairs, rows, lanes);
+        thin_steps(sums, f, (thin_four){c, QUAD_FIRST, all}, are);
         stream_fetch(&s, lines);
-        thin_steps(sums, f, c + 4, QUAD_SECOND, all, pairs, rows, lanes);
+        thin_steps(sums, f, (thin_four){c + 4, QUAD_SECOND, all}, are);
         stream_fetch(&s, lines);
     }
     *f->fetch = s;
     for (; c < end; c += 4) {
         int64_t n = end - c < 4 ? end - c : 4;
         __m128i mask = _mm_loadu_si128((const __m128i *)(const void *)(FIRST + 4 - n));
-        thin_steps(sums, f, c, QUAD_LAST, mask, pairs, rows, lanes);
+        thin_steps(sums, f, (thin_four){c, QUAD_LAST, mask}, are);
     }
 }
 
@@ -201,7 +213,7 @@ RDK_INLINE void thin_join(float *c, __m256 low, __m256 high, bool is_first, cons
     }
 }
 
-RDK_INLINE void thin_body(const thin *f, const int rows, const int pairs, const int lanes) {
+RDK_INLINE void thin_body(const thin *f, const thin_shape are) {
     int64_t end;
     for (int64_t first = 0; first < f->d; first = end) {
         thin_sums sums;
@@ -209,11 +221,11 @@ RDK_INLINE void thin_body(const thin *f, const int rows, const int pairs, const 
 #define THIN_CLEAR(t, r) sums.low##t##_##r = sums.high##t##_##r = _mm256_setzero_ps();
         THIN_PLACES(THIN_CLEAR)
 #undef THIN_CLEAR
-        thin_elements(&sums, f, first, end, pairs, rows, lanes);
+        thin_elements(&sums, f, first, end, are);
 #define THIN_JOIN(t, r)                                                                            \
-    if (t < pairs && r < rows)                                                                     \
-        thin_join(f->c + r * RDK_BLOCK + t * 16 / lanes, sums.low##t##_##r, sums.high##t##_##r,    \
-                  first == 0, lanes);
+    if (t < are.pairs && r < are.rows)                                                             \
+        thin_join(f->c + r * RDK_BLOCK + t * 16 / are.lanes, sums.low##t##_##r,                    \
+                  sums.high##t##_##r, first == 0, are.lanes);
         THIN_PLACES(THIN_JOIN)
 #undef THIN_JOIN
     }
@@ -221,7 +233,7 @@ RDK_INLINE void thin_body(const thin *f, const int rows, const int pairs, const 
 
 #define THIN_FUNCTION(rows, pairs, lanes)                                                          \
     static void thin_##rows##_##lanes(const thin *f) {                                             \
-        thin_body(f, rows, pairs, lanes);                                                          \
+        thin_body(f, (thin_shape){rows, pairs, lanes});                                            \
     }
 THIN_FUNCTION(1, 2, 1)
 THIN_FUNCTION(2, 2, 1)

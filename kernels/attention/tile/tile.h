@@ -17,6 +17,13 @@ typedef struct tile_result {
     rdk_inverse inverse;
 } tile_result;
 
+/* Where elements of TILE_LANES rows go, side by side: those of even c to even[...], the others to
+ * odd[...], `step` floats from one to the next of its kind. */
+typedef struct tile_turned {
+    float *even, *odd;
+    int64_t step;
+} tile_turned;
+
 /* What a tile is for. Strides do not tell: keys may lie one float apart, as the weights of a
  * key's queries do. */
 typedef enum tile_kind {

@@ -125,8 +125,8 @@ RDK_INLINE void transpose_8x8(__m256 m[8]) {
     }
 }
 
-RDK_INLINE void pack_columns(float *even, float *odd, int64_t step,
-                             const char *const row[TILE_LANES], int64_t c, int n, tile_vec scale) {
+RDK_INLINE void pack_columns(tile_turned to, const char *const row[TILE_LANES], int64_t c, int n,
+                             tile_vec scale) {
     static const int32_t FIRST[16] = {-1, -1, -1, -1, -1, -1, -1, -1};
     __m256i first = _mm256_loadu_si256((const __m256i *)(FIRST + 8 - n));
     __m256 m[8];
@@ -139,7 +139,7 @@ RDK_INLINE void pack_columns(float *even, float *odd, int64_t step,
     RDK_UNROLL
     for (int i = 0; i < 8; i++)
         if (i < n)
-            _mm256_storeu_ps((i % 2 ? odd : even) + i / 2 * step, tile_mul(m[i], scale));
+            _mm256_storeu_ps((i % 2 ? to.odd : to.even) + i / 2 * to.step, tile_mul(m[i], scale));
 }
 
 #endif

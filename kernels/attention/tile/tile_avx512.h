@@ -157,8 +157,8 @@ RDK_INLINE void transpose_16x16(__m512 m[16]) {
     }
 }
 
-RDK_INLINE void pack_columns(float *even, float *odd, int64_t step,
-                             const char *const row[TILE_LANES], int64_t c, int n, tile_vec scale) {
+RDK_INLINE void pack_columns(tile_turned to, const char *const row[TILE_LANES], int64_t c, int n,
+                             tile_vec scale) {
     __mmask16 first = (__mmask16)(0xffff >> (16 - n));
     __m512 m[16];
     RDK_UNROLL
@@ -169,7 +169,7 @@ RDK_INLINE void pack_columns(float *even, float *odd, int64_t step,
     RDK_UNROLL
     for (int i = 0; i < 16; i++)
         if (i < n)
-            _mm512_storeu_ps((i % 2 ? odd : even) + i / 2 * step, tile_mul(m[i], scale));
+            _mm512_storeu_ps((i % 2 ? to.odd : to.even) + i / 2 * to.step, tile_mul(m[i], scale));
 }
 
 #endif

@@ -231,25 +231,30 @@ RDK_INLINE void tile_put(char *c, const int64_t c_row, tile_sums *sums, const in
 #undef TILE_STORE
 }
 
-/* Steps of one chain: those that go beside fetching, then the others. Moves a and b on. */
-RDK_INLINE void tile_chain(tile_sums *sums, const char **a, const tile_rows *row, int64_t a_step,
-                           const char **b, int64_t b_step, int64_t steps, stream *fetch,
+/* The operands of a chain's steps. */
+typedef struct tile_operands {
+    const char *a, *b;
+    int64_t a_step, b_step, steps;
+} tile_operands;
+
+/* Steps of one chain: those that go beside fetching, then the others. */
+RDK_INLINE void tile_chain(tile_sums *sums, tile_operands o, const tile_rows *row, stream *fetch,
                            const int rows, const int vectors) {
     enum { LINE_FLOATS = RDK_LINE / 4 };
     const int lines = vectors * TILE_LANES > LINE_FLOATS ? vectors * TILE_LANES / LINE_FLOATS : 1;
     if (fetch->left > 0) {
         const bool fetch_always = vectors == 1; /* clang has no register for the question there */
         stream f = *fetch;                      /* as many lines as the steps read of b */
-        for (; steps > 0 && f.left > 0; steps--, *a += a_step, *b += b_step) {
-            tile_step(sums, *a, row, *b, rows, vectors);
-            if (fetch_always || steps % 2)
+        for (; o.steps > 0 && f.left > 0; o.steps--, o.a += o.a_step, o.b += o.b_step) {
+            tile_step(sums, o.a, row, o.b, rows, vectors);
+            if (fetch_always || o.steps % 2)
                 stream_fetch(&f, lines); /* in two places */
         }
         *fetch = f;
     }
     TILE_UNROLL
-    for (; steps > 0; steps--, *a += a_step, *b += b_step)
-        tile_step(sums, *a, row, *b, rows, vectors);
+    for (; o.steps > 0; o.steps--, o.a += o.a_step, o.b += o.b_step)
+        tile_step(sums, o.a, row, o.b, rows, vectors);
 }
 
 /* The tiles that are one below the other, with so many bytes of b and of c to the left of them. */
@@ -270,7 +275,8 @@ RDK_INLINE void tile_column(const tile *t, int64_t b_before, int64_t c_before, c
         for (;;) {
             const char *a = t->a + n * rows * a_row + k.first * (int64_t)sizeof(float);
             const char *b = chain_in_b(t, &k) + b_before;
-            tile_chain(&sums, &a, &row, a_step, &b, b_step, k.steps, fetch, rows, vectors);
+            const tile_operands o = {a, b, a_step, b_step, k.steps};
+            tile_chain(&sums, o, &row, fetch, rows, vectors);
             if (k.first > 0)
                 tile_join(c, c_row, &sums, rows, vectors);
             else if (factors)

@@ -146,8 +146,8 @@ RDK_INLINE float32x4_t load_thin(const char *p, int n) {
     return vld1q_f32(whole);
 }
 
-RDK_INLINE void pack_columns(float *even, float *odd, int64_t step,
-                             const char *const row[TILE_LANES], int64_t c, int n, tile_vec scale) {
+RDK_INLINE void pack_columns(tile_turned to, const char *const row[TILE_LANES], int64_t c, int n,
+                             tile_vec scale) {
     float32x4_t m[4];
     RDK_UNROLL
     for (int i = 0; i < 4; i++)
@@ -156,7 +156,7 @@ RDK_INLINE void pack_columns(float *even, float *odd, int64_t step,
     RDK_UNROLL
     for (int i = 0; i < 4; i++)
         if (i < n)
-            vst1q_f32((i % 2 ? odd : even) + i / 2 * step, tile_mul(m[i], scale));
+            vst1q_f32((i % 2 ? to.odd : to.even) + i / 2 * to.step, tile_mul(m[i], scale));
 }
 
 #endif
