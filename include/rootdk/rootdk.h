@@ -236,8 +236,9 @@ typedef struct rdk_attention_desc {
 
 RDK_API rdk_status rdk_attention(const rdk_attention_desc *desc);
 
-/* How many bytes of scratch rdk_attention() needs for `desc`, whatever the ISA: they depend on d_qk and
- * d_v alone. Of the descriptor only size, d_qk and d_v are looked at. */
+/* How many bytes of scratch rdk_attention() needs for `desc`, whatever the ISA. They depend on what is
+ * computed for a query (d_qk, d_v, types, what is asked for), never on how many batches, heads, queries or
+ * keys there are: one buffer serves all calls of a model. Pointers, counts and strides are not looked at. */
 RDK_API rdk_status rdk_attention_scratch(const rdk_attention_desc *desc, size_t *bytes);
 
 #ifdef __cplusplus
