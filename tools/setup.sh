@@ -87,12 +87,15 @@ have_all() {
     done
 }
 static_busybox() { have busybox && ! ldd "$(command -v busybox)"; }
-# have_runtime NAME: clang has the library of a sanitizer; a package of its own on Debian.
-have_runtime() {
-    runtime=$(find "$(clang -print-resource-dir)/" -name "libclang_rt.$1*.a" | head -n 1)
-    [ -n "$runtime" ]
+# clang_links SANITIZERS: clang has their libraries, which are a package of their own on Debian.
+clang_links() {
+    linked=0
+    echo 'int main(void) { return 0; }' | clang -x c "-fsanitize=$1" -o "$deps/linked.$$" - || linked=1
+    rm -f "$deps/linked.$$"
+    return $linked
 }
-clang_runtimes="libclang-rt-$(clang -dumpversion 2> /dev/null | sed 's/[.].*//')-dev"
+# The package's name has clang's version; there is none as long as there is no clang.
+clang_libraries() { clang -dumpversion 2> /dev/null | sed 's/[.].*//; s/.*/libclang-rt-&-dev/'; }
 have_benchmark() { pkg-config --exists benchmark; }
 # have_header NAME: whatever C compiler there is finds it.
 have_header() {
@@ -154,6 +157,8 @@ look() {
             need libbenchmark-dev "Google Benchmark >= 1.7 (found by pkg-config)" have_benchmark
             want_peers
             need clang "clang >= 14" have_clang
+            need "$(clang_libraries)" "clang's AddressSanitizer and UndefinedBehaviorSanitizer" \
+                clang_links address,undefined
             need binutils "nm (binutils)" have nm
             need qemu-user "qemu-aarch64 (QEMU user mode)" have qemu-aarch64
             need_cross aarch64-linux-gnu arm64
@@ -194,11 +199,11 @@ look() {
             ;;
         fuzz)
             need clang "clang >= 14" have_clang
-            need "$clang_runtimes" "clang's libFuzzer" have_runtime fuzzer
+            need "$(clang_libraries)" "clang's libFuzzer and AddressSanitizer" clang_links address
             ;;
         sanitizers)
             need clang "clang >= 14" have_clang
-            need "$clang_runtimes" "clang's sanitizers" have_runtime msan
+            need "$(clang_libraries)" "clang's sanitizers" clang_links memory
             need valgrind "valgrind" have valgrind
             ;;
         format)
@@ -255,12 +260,15 @@ install_optional() {
 }
 
 look
-if [ -n "$packages" ] && can_install; then
+# Twice, since what clang lacks is known once it is there.
+tried=''
+while [ -n "$packages" ] && [ "$packages" != "$tried" ] && can_install; do
+    tried=$packages
     echo "setup: installing$packages"
     # shellcheck disable=SC2086 # a list of words
     install $packages
     look
-fi
+done
 if [ -n "$optional" ] && can_install; then
     update_lists # once, not in each round of the loop
     install_optional

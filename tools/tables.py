@@ -60,7 +60,7 @@ COUNT = re.compile(r"^(\w+)(?: \(\w+\))? \((\w+)\): (\d+) cases, (\d+) failures$
 
 
 def builds(variants):
-    """gcc-O0, gcc-O2, gcc-asan, as words."""
+    """gcc-O0, gcc-O2, clang-asan, as words."""
     by_compiler, rest = collections.defaultdict(list), []
     for variant in sorted(variants):
         compiler, setting = variant.replace("aarch64-", "").partition("-")[::2]

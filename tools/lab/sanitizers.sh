@@ -39,4 +39,4 @@ watched "memcheck, trimmed" "valgrind $(valgrind --version | sed 's/.*-//')" "$@
 [ "$LAB_SIZE" != ci ] || exit 0 # `make test` has the rest
 RDK_CASES=20000
 export RDK_CASES
-variant gcc-asan "ASan and UBSan, all suites" "gcc -fsanitize=address,undefined"
+variant clang-asan "ASan and UBSan, all suites" "clang -fsanitize=address,undefined"
