@@ -5,11 +5,12 @@
 #include <string.h>
 
 #include "tests/paths.h"
+#include "tests/seed.h"
 
 int take_options(options *o, int argc, char **argv) {
     int left = 1;
     const char *environment = getenv("RDK_CASES");
-    *o = (options){.cases = 20000, .seed = 0x2024, .path = rdk_only_path()};
+    *o = (options){.cases = 20000, .seed = seed_of_tests(), .path = rdk_only_path()};
     if (environment && *environment)
         o->cases = strtoull(environment, NULL, 0);
     for (int i = 1; i < argc; i++) {

@@ -3,7 +3,7 @@
  *   [--cases N] [--seed S] [--case K] [--path NAME] [greatest's options]
  *
  * --case K runs only the K-th draw of the seed. RDK_CASES in the environment is a default for N,
- * and RDK_PATH for NAME. */
+ * RDK_SEED for S (tests/seed.h), and RDK_PATH for NAME. */
 #ifndef RDK_OPTIONS_H
 #define RDK_OPTIONS_H
 

@@ -5,6 +5,7 @@
 #include "tests/attention_check.h"
 #include "tests/missing.h"
 #include "tests/options.h"
+#include "tests/seed.h"
 #include "tests/suite.h"
 
 /* Builds with fewer cases walk the axes in longer steps, of a length that no loop of an axis has. */
@@ -26,7 +27,7 @@ TEST draws(uint64_t first, uint64_t count) {
         if (check_attention(&all, &c))
             continue;
         if (!failed++)
-            printf("    replay: --seed %llu --case %llu\n", (unsigned long long)chosen.seed,
+            printf("    replay: --seed %#llx --case %llu\n", (unsigned long long)chosen.seed,
                    (unsigned long long)i);
     }
     printf("\ndraws: %llu cases\n", (unsigned long long)count);
@@ -85,8 +86,8 @@ int main(int argc, char **argv) {
     }
     all.only = chosen.path;
     GREATEST_MAIN_BEGIN();
-    printf("seed %llu, %llu cases per path\n", (unsigned long long)chosen.seed,
-           (unsigned long long)chosen.cases);
+    seed_print(chosen.seed);
+    printf("%llu cases per path\n", (unsigned long long)chosen.cases);
     if (replay) {
         RUN_SUITE(words);
     } else {

@@ -8,6 +8,7 @@
 
 #include "kernels/contract.h"
 #include "tests/paths.h"
+#include "tests/seed.h"
 #include "tests/suite.h"
 #include "tests/values.h"
 
@@ -15,6 +16,7 @@ enum { MAX_KEYS = 1200, MAX_D = 160, MAX_FLOATS = 1 << 22, MAX_SCRATCH = 1 << 23
 
 static path paths[RDK_MAX_PATHS];
 static int path_count;
+static uint64_t seed;
 
 /* ---- Scenes -------------------------------------------------------------------------------------- */
 
@@ -35,7 +37,7 @@ static const scene SCENES[] = {
 static float query[MAX_D], keys[MAX_KEYS * MAX_D], values[MAX_KEYS * MAX_D];
 
 static void set_scene(const scene *s) {
-    rng r = {(uint64_t)(s->keys * 1000 + s->d_qk)};
+    rng r = {seed + (uint64_t)(s->keys * 1000 + s->d_qk)};
     for (int64_t i = 0; i < s->d_qk; i++)
         query[i] = normal(&r) * s->spread;
     for (int64_t i = 0; i < s->keys * s->d_qk; i++)
@@ -133,7 +135,7 @@ static room find_room(const setting *t, rdk_attention_desc *d) {
     m.q = take(&used, rows * d->d_qk);
     m.k = take(&used, all_keys * d->d_qk);
     m.v = take(&used, all_keys * d->d_v);
-    rng r = {(uint64_t)used};
+    rng r = {seed + (uint64_t)used};
     for (int64_t i = 0; i < used; i++)
         floats[i] = noise_value(t->noise, &r);
     m.out = take(&used, rows * d->d_v);
@@ -446,7 +448,7 @@ TEST keys_cut_off_in_front(const path *p) {
     enum { FRONT = RDK_CHUNK, REST = 200 };
     static float k[FRONT + REST], v[FRONT + REST];
     float q = 1, out[2], lse[2];
-    rng r = {5};
+    rng r = {seed + 5};
     for (int i = 0; i < FRONT + REST; i++) {
         k[i] = i < FRONT ? -INFINITY : normal(&r);
         v[i] = normal(&r);
@@ -477,7 +479,7 @@ TEST beyond_the_caches(const path *p) {
     static const int64_t SIZES[] = {64, 128};
     static float k[KEYS * MAX_SIZE], v[KEYS * MAX_SIZE], q[MAX_GROUP * MAX_SIZE];
     rdk_table on = p->table;
-    rng r = {6};
+    rng r = {seed + 6};
     for (size_t i = 0; i < COUNT(k); i++) {
         k[i] = normal(&r);
         v[i] = normal(&r);
@@ -548,7 +550,7 @@ TEST a_range_is_all_there_is(const path *p) {
     static rdk_sight ranges[RANGED];
     const setting t = {.q_len = RANGED, .weights = true};
     EACH_SCENE(p, s) {
-        rng r = {(uint64_t)s->keys};
+        rng r = {seed + (uint64_t)s->keys};
         if (is_long(s) && s->keys > 150 && s->d_qk > 4)
             continue;
         rdk_attention_desc d = describe(s, &t);
@@ -595,6 +597,8 @@ GREATEST_MAIN_DEFS();
 
 int main(int argc, char **argv) {
     GREATEST_MAIN_BEGIN();
+    seed = seed_of_tests();
+    seed_print(seed);
     path_count = rdk_paths(paths);
     RUN_SUITE(invariance);
     RDK_MAIN_END();

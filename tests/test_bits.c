@@ -3,6 +3,7 @@
 #include "tests/check.h"
 #include "tests/missing.h"
 #include "tests/options.h"
+#include "tests/seed.h"
 #include "tests/suite.h"
 
 static checker all;
@@ -20,7 +21,7 @@ TEST draws(uint64_t first, uint64_t count) {
         if (check_case(&all, &c))
             continue;
         if (!failed++)
-            printf("    replay: --seed %llu --case %llu\n", (unsigned long long)chosen.seed,
+            printf("    replay: --seed %#llx --case %llu\n", (unsigned long long)chosen.seed,
                    (unsigned long long)i);
     }
     printf("\ndraws: %llu cases\n", (unsigned long long)count);
@@ -47,8 +48,8 @@ int main(int argc, char **argv) {
     argc = take_options(&chosen, argc, argv);
     all.only = chosen.path;
     GREATEST_MAIN_BEGIN();
-    printf("seed %llu, %llu cases per path\n", (unsigned long long)chosen.seed,
-           (unsigned long long)chosen.cases);
+    seed_print(chosen.seed);
+    printf("%llu cases per path\n", (unsigned long long)chosen.cases);
     if (!chosen.has_single)
         RUN_SUITE(axes);
     RUN_SUITE(combinations);

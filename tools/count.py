@@ -15,6 +15,7 @@ import sys
 
 COUNTS = re.compile(r"^(\d+) passed, (\d+) failed, (\d+) skipped\s*$", re.MULTILINE)
 TAIL = 20  # lines of a failed test's output that are shown
+MARKED = re.compile(r"FAIL|seed 0|\s*replay: ")  # and those, wherever they stand
 
 
 class Variant:
@@ -52,7 +53,7 @@ class Variant:
 
     def fail(self, what, lines, count=1):
         self.failed += count
-        marked = [line for line in lines[:-TAIL] if line.startswith("FAIL")]
+        marked = [line for line in lines[:-TAIL] if MARKED.match(line)]
         self.failures.append((f"{self.name}: {what}", marked + lines[-TAIL:]))
 
     def add(self, test):

@@ -7,7 +7,7 @@ guest_tests.py collect BUILD GUESTS
     reads GUESTS/NAME.out of each; writes BUILD/meson-logs/testlog.json in Meson's own form, and prints how
     long each test took in guest time
 
-Tests that are scripts are for the host and left out. RDK_PATH and RDK_CASES reach the tests, as under Meson.
+Tests that are scripts are for the host and left out. RDK_PATH, RDK_CASES and RDK_SEED reach the tests, as under Meson.
 """
 
 import json
@@ -18,7 +18,7 @@ import shutil
 import subprocess
 import sys
 
-PASSED_ON = ("RDK_PATH", "RDK_CASES")
+PASSED_ON = ("RDK_PATH", "RDK_CASES", "RDK_SEED")
 SHOULD_FAIL = {"verify can fail"}  # Meson's introspection does not tell
 RUN = """\
 run() {
