@@ -7,6 +7,8 @@
 #include "tests/paths.h"
 #include "tests/seed.h"
 
+enum { THOROUGH = 200000 };
+
 int take_options(options *o, int argc, char **argv) {
     int left = 1;
     const char *environment = getenv("RDK_CASES");
@@ -15,6 +17,10 @@ int take_options(options *o, int argc, char **argv) {
         o->cases = strtoull(environment, NULL, 0);
     for (int i = 1; i < argc; i++) {
         const char *value = i + 1 < argc ? argv[i + 1] : NULL;
+        if (!strcmp(argv[i], "--whole")) {
+            o->whole = true;
+            continue;
+        }
         if (value && !strcmp(argv[i], "--cases"))
             o->cases = environment && *environment ? o->cases : strtoull(value, NULL, 0);
         else if (value && !strcmp(argv[i], "--seed"))
@@ -30,6 +36,7 @@ int take_options(options *o, int argc, char **argv) {
         }
         i++;
     }
+    o->whole |= o->cases >= THOROUGH;
     return left;
 }
 

@@ -1,9 +1,10 @@
 /* The options of the programs that compare bits:
  *
- *   [--cases N] [--seed S] [--case K] [--path NAME] [greatest's options]
+ *   [--cases N] [--seed S] [--case K] [--path NAME] [--whole] [greatest's options]
  *
- * --case K runs only the K-th draw of the seed. RDK_CASES in the environment is a default for N,
- * RDK_SEED for S (tests/seed.h), and RDK_PATH for NAME. */
+ * --case K runs only the K-th draw of the seed. --whole walks every axis case by case, which 200,000
+ * cases or more do by themselves. RDK_CASES in the environment is a default for N, RDK_SEED for S
+ * (tests/seed.h), and RDK_PATH for NAME. */
 #ifndef RDK_OPTIONS_H
 #define RDK_OPTIONS_H
 
@@ -12,7 +13,7 @@
 
 typedef struct options {
     uint64_t cases, seed, single;
-    bool has_single;
+    bool has_single, whole;
     const char *path; /* NULL, or the only one to check */
 } options;
 

@@ -23,9 +23,9 @@ is_cross() { [ -f "tools/cross/$1.ini" ]; }
 # settings VARIANT: sets cc, options, and slower, the factor on the time limits of the tests.
 settings() {
     slower=1 bench=disabled debug=false # gcc takes twice as long with debugging data
-    options="-Dcases=20000"
+    options="-Dcases=20000 -Dthorough=false"
     case $1 in
-        gcc-O2) cc=gcc options="-Dcases=200000" slower=10 ;;
+        gcc-O2) cc=gcc options="$options -Dthorough=true" slower=10 ;;
         # The benchmark, too, is built and run once, briefly.
         gcc-O3) cc=gcc bench=enabled ;;
         # clang, because gcc takes ten times as long for the kernels. Its sanitizers are in no shared library,

@@ -2,10 +2,9 @@
 # what the dispatcher chooses there by itself, and where the kernel does not enable the registers.
 #
 # Every suite runs, with guard pages and masked tails. Against `make test` on its main build they are trimmed in
-# the random cases (200,000 of either operation there, with attention's axes walked whole instead of in steps of 11;
-# 60,000 and 6,000 here, so that it takes a quarter of an hour),
-# in the floats of 2^f and the scores whose accuracy is measured (as in cross builds), and in the paths: only
-# AVX-512, and scalar where it is what others are compared with.
+# attention's random cases (20,000 there, and its axes walked whole instead of in steps of 11; 6,000 here, so that it
+# takes a quarter of an hour), in the floats of 2^f and the scores whose accuracy is measured (as in cross builds),
+# and in the paths: only AVX-512, and scalar where it is what others are compared with.
 . tools/lab/lib.sh
 need bochs
 
