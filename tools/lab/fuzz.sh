@@ -1,11 +1,12 @@
-# Calls built from bytes (tests/fuzz/), on every path: libFuzzer with AddressSanitizer, from the committed corpus on.
+# Calls built from bytes (tests/fuzz/), on every path: libFuzzer with AddressSanitizer, from the committed corpus on;
+# and ten times the random cases of `make test`, of the same seed.
 . tools/lab/lib.sh
 need fuzz
 seconds=$(sized 300 60)
 # UndefinedBehaviorSanitizer would take minutes to compile; the leg "sanitizers" has it.
 build_in fuzz clang -Doptimization=1 -Dfuzz=enabled -Db_sanitize=address -Db_lundef=false \
     -Dc_args=-fsanitize=fuzzer-no-link
-"$NINJA" -C "$built" tests/fuzz/fuzz
+"$NINJA" -C "$built" tests/fuzz/fuzz tests/test_bits tests/test_attention_bits
 
 mkdir -p "$dir/seeds" "$dir/corpus" "$dir/found"
 "$PYTHON" - "$dir/seeds" << 'EOF'
@@ -33,3 +34,11 @@ else
     done
     note "libFuzzer, clang, ASan" --by "$by" --failed 1 --note "see $dir/fuzz.log and $dir/found"
 fi
+
+cases=$(sized 200000 20000) bad=0 start=$(date +%s)
+for test in test_bits test_attention_bits; do
+    "$built/tests/$test" --cases "$cases" >> "$dir/cases.log" 2>&1 || bad=$((bad + 1))
+done
+cat "$dir/cases.log"
+note "$cases random cases of either operation, clang, ASan" --by "$by" --log "$dir/cases.log" --failed $bad \
+    --seconds $(($(date +%s) - start))
