@@ -96,9 +96,12 @@ static void run_half(const tile *t, int rows) {
             const char *a = t->a + n * t->a_row + k.first * (int64_t)sizeof(float);
             const char *b = chain_in_b(t, &k);
             __m256 sum = _mm256_setzero_ps();
-            for (int64_t s = 0; s < k.steps; s++, a += t->a_step, b += t->b_step)
-                sum = _mm256_fmadd_ps(_mm256_broadcast_ss((const float *)(const void *)a),
+            for (int64_t s = 0; s < k.steps; s++, a += t->a_step, b += t->b_step) {
+                float x; /* its address may be any */
+                memcpy(&x, a, sizeof x);
+                sum = _mm256_fmadd_ps(_mm256_set1_ps(x),
                                       _mm256_loadu_ps((const float *)(const void *)b), sum);
+            }
             if (k.first > 0)
                 sum = _mm256_add_ps(_mm256_loadu_ps(c), sum);
             _mm256_storeu_ps(c, sum);
