@@ -93,7 +93,7 @@ EQUIVALENT = [
      "the same keys, one group after another instead of all in one call"),
     ("dispatch/attention.c", "relation", "if (d->batch <= 1 || !rows)",
      "the only batch has index 0, and 0 times any stride is 0"),
-    ("kernels/softmax/softmax_rows.h", "logic", "T > -INFINITY && f32x16_max_lanes(bias_max) > RDK_HOT", TO_REFERENCE),
+    ("kernels/softmax/softmax_rows.h", "logic", "T > -INFINITY && B > RDK_HOT", TO_REFERENCE),
     ("kernels/softmax/softmax_rows.h", "relation", "v < VECTORS; v += F32X16_IN_FLIGHT", "the last time for no vector"),
     ("kernels/softmax/softmax_rows.h", "relation", "j + 8 <= visible", LEFT_TO_OTHERS),
     ("kernels/softmax/softmax_rows.h", "constant", "j + 8 <= visible", LEFT_TO_OTHERS),

@@ -98,6 +98,11 @@ static stream queries_in_order(const pass *p, rdk_row r, int64_t count, int head
     return rows_in_order(p, &p->call->q, p->call->d_qk, r, rdk_least(TILE_GROUP, count), head);
 }
 
+/* Whether queries follow each other, so that prefetch_rows() and the CPU fetch them. */
+static bool queries_follow(const pass *p) {
+    return p->call->heads_per_kv == 1 && p->call->q.row_stride == p->call->d_qk;
+}
+
 /* A line of each row where element c begins one. */
 RDK_INLINE void fetch_of_rows(const char *const row[TILE_LANES], int64_t c) {
     if (c % (RDK_LINE / 4) == 0)

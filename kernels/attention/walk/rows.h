@@ -181,11 +181,12 @@ static float *queries_of(const pass *p, const group *g) {
 /* Where the queries of rows first ... first + TILE_LANES - 1 lie; zeros for those from `end` on. */
 static void find_queries(const pass *p, int64_t first, int64_t end, const char *q[TILE_LANES]) {
     static const float NONE[RDK_MAX_HEAD_DIM];
-    for (int i = 0; i < TILE_LANES; i++)
-        q[i] = (const char *)NONE;
-    for (int i = 0; i < TILE_LANES && first + i < end; i++) {
-        const rdk_row *r = &p->rows[first + i];
-        q[i] = rdk_const_view_row(&p->call->q, r->batch, r->head, r->query);
+    for (int lane = 0; lane < TILE_LANES; lane++) {
+        q[lane] = (const char *)NONE;
+        if (first + lane < end) {
+            const rdk_row *r = &p->rows[first + lane];
+            q[lane] = rdk_const_view_row(&p->call->q, r->batch, r->head, r->query);
+        }
     }
 }
 
@@ -225,7 +226,7 @@ static void enter_vector(const pass *p, const group *g, float *to,
 static void enter_queries(const pass *p, const group *g) {
     const char *row[TILE_LANES], *others[TILE_LANES];
     const int64_t group_end = g->first + g->count, end = g->of->first + g->of->count;
-    const bool in_order = p->call->heads_per_kv == 1 && p->call->q.row_stride == p->call->d_qk;
+    const bool in_order = queries_follow(p);
     for (int i = 0, next; i < g->width; i = next) {
         next = i + ((g->width - i) % TILE_LANES ? TILE_HALF : TILE_LANES);
         find_queries(p, g->first + i, group_end, row);

@@ -160,9 +160,9 @@ static bool are_finite(const pass *p, const group *g, lanes l) {
         const char *v = value_at(g, lane);
         int64_t c = 0;
         for (; c + RDK_LANES <= n; c += RDK_LANES)
-            sum = f32x16_fma(f32x16_load(v + c * 4), zero, sum);
+            sum = f32x16_add(sum, f32x16_mul(f32x16_load(v + c * 4), zero));
         if (c < n)
-            sum = f32x16_fma(f32x16_load_first(v + c * 4, (int)(n - c)), zero, sum);
+            sum = f32x16_add(sum, f32x16_mul(f32x16_load_first(v + c * 4, (int)(n - c)), zero));
     }
     return !f32x16_has_nan(sum);
 }
