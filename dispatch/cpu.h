@@ -4,11 +4,15 @@
 
 #include <stdint.h>
 
-/* Each flag is a bundle: exactly what that ISA's files are compiled with, and its register state. */
+#include "kernels/isas.h"
+#include "rootdk/rootdk.h"
+
+/* A flag per ISA: the CPU has all that the ISA's files are compiled with, and the operating system saves
+ * its registers. Scalar's is 0, since every CPU has it. */
 enum {
-    RDK_CPU_AVX2 = 1 << 0,   /* AVX2 + FMA + F16C, YMM state enabled */
-    RDK_CPU_AVX512 = 1 << 1, /* the above, AVX-512 F + BW + DQ + VL, ZMM state enabled */
-    RDK_CPU_NEON = 1 << 2,   /* AArch64 Advanced SIMD */
+#define RDK_CPU_FLAG(NAME, ...) RDK_CPU_##NAME = 1 << RDK_ISA_##NAME >> (RDK_ISA_SCALAR + 1),
+    RDK_ISAS(RDK_CPU_FLAG)
+#undef RDK_CPU_FLAG
 };
 
 /* The registers that x86 detection reads; a test can make them up. */

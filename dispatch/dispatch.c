@@ -8,31 +8,34 @@
 
 #include "dispatch/cpu.h"
 
+/* The list of ISAs has each enumerator of rootdk.h once. */
+#define AND_ONE(...) +1
+#define OR_BIT(NAME, ...) | 1 << RDK_ISA_##NAME
+_Static_assert(1 RDK_ISAS(AND_ONE) == RDK_ISA_COUNT, "RDK_ISA_COUNT is not what RDK_ISAS has");
+_Static_assert((1 << RDK_ISA_DEFAULT RDK_ISAS(OR_BIT)) == (1 << RDK_ISA_COUNT) - 1,
+               "RDK_ISAS has an enumerator twice, or another's number");
+#undef AND_ONE
+#undef OR_BIT
+
 /* ---- The rungs ------------------------------------------------------------------------------ */
 
 typedef struct rung {
     rdk_isa isa;
-    unsigned flag; /* what the CPU must have; 0 for every CPU */
-    void (*fill)(rdk_table *);
+    unsigned flag;          /* what the CPU must have; 0 for every CPU */
+    rdk_table_filler *fill; /* NULL where the ISA is not in this build */
 } rung;
 
 /* From the reference upwards: a later rung overwrites, and the last that fits is the best. */
 static const rung RUNGS[] = {
-    {RDK_ISA_SCALAR, 0, rdk_table_scalar},
-#ifdef RDK_HAVE_AVX2
-    {RDK_ISA_AVX2, RDK_CPU_AVX2, rdk_table_avx2},
-#endif
-#ifdef RDK_HAVE_AVX512
-    {RDK_ISA_AVX512, RDK_CPU_AVX512, rdk_table_avx512},
-#endif
-#ifdef RDK_HAVE_NEON
-    {RDK_ISA_NEON, RDK_CPU_NEON, rdk_table_neon},
-#endif
+#define RUNG(NAME, name, ...)                                                                      \
+    {RDK_ISA_##NAME, RDK_CPU_##NAME, RDK_IN_BUILD(NAME, rdk_table_##name, NULL)},
+    RDK_ISAS(RUNG)
+#undef RUNG
 };
 #define RUNG_COUNT (sizeof RUNGS / sizeof RUNGS[0])
 
 static int fits(const rung *r, unsigned flags) {
-    return (flags & r->flag) == r->flag;
+    return r->fill && (flags & r->flag) == r->flag;
 }
 
 void rdk_table_fill(rdk_table *t, unsigned flags, rdk_isa isa) {
@@ -55,7 +58,11 @@ rdk_isa rdk_best_isa(unsigned flags) {
 
 /* ---- Names ------------------------------------------------------------------------------------ */
 
-static const char *const NAMES[RDK_ISA_COUNT] = {"default", "scalar", "avx2", "avx512", "neon"};
+static const char *const NAMES[RDK_ISA_COUNT] = {
+#define NAME_OF(NAME, name, ...) [RDK_ISA_##NAME] = #name,
+    [RDK_ISA_DEFAULT] = "default", RDK_ISAS(NAME_OF)
+#undef NAME_OF
+};
 
 const char *rdk_isa_name(rdk_isa isa) {
     return isa >= 0 && isa < RDK_ISA_COUNT ? NAMES[isa] : NULL;
@@ -97,10 +104,9 @@ typedef struct choice {
 } choice;
 
 static const choice HONOURED[RDK_ISA_COUNT] = {
-    [RDK_ISA_SCALAR] = {&tables[RDK_ISA_SCALAR], RDK_OK},
-    [RDK_ISA_AVX2] = {&tables[RDK_ISA_AVX2], RDK_OK},
-    [RDK_ISA_AVX512] = {&tables[RDK_ISA_AVX512], RDK_OK},
-    [RDK_ISA_NEON] = {&tables[RDK_ISA_NEON], RDK_OK},
+#define HONOURED_AS(NAME, ...) [RDK_ISA_##NAME] = {&tables[RDK_ISA_##NAME], RDK_OK},
+    RDK_ISAS(HONOURED_AS)
+#undef HONOURED_AS
 };
 static const choice UNKNOWN = {&tables[RDK_ISA_SCALAR], RDK_ERR_ISA_UNKNOWN};
 static const choice UNAVAILABLE = {&tables[RDK_ISA_SCALAR], RDK_ERR_ISA_UNAVAILABLE};

@@ -2,6 +2,7 @@
 #ifndef RDK_KERNELS_H
 #define RDK_KERNELS_H
 
+#include "kernels/isas.h"
 #include "rootdk/rootdk.h"
 
 /* What is known of the machine. Speed depends on it, and no bit does. */
@@ -44,12 +45,14 @@ typedef struct rdk_table {
     ((t)->op = RDK_KERNEL(op, suffix), (t)->kernel_isa[RDK_OP_##OP] = (t)->isa,                    \
      (t)->name[RDK_OP_##OP] = RDK_STRING(RDK_KERNEL(op, suffix)))
 
-/* Each rung overwrites the slots it has a kernel for. */
-void rdk_table_scalar(rdk_table *t);
-void rdk_table_avx2(rdk_table *t);
-void rdk_table_avx512(rdk_table *t);
-void rdk_table_neon(rdk_table *t);
-void rdk_table_avx512_emulated(rdk_table *t);
-void rdk_table_neon_emulated(rdk_table *t);
+/* What each ISA may have: its table, which overwrites the slots that it has a kernel for, and a kernel
+ * per operation. The emulated ones are those that tests run. */
+typedef void rdk_table_filler(rdk_table *t);
+#define RDK_DECLARE(NAME, isa, ...)                                                                \
+    rdk_table_filler rdk_table_##isa, rdk_table_##isa##_emulated;                                  \
+    rdk_softmax_kernel rdk_softmax_##isa, rdk_softmax_##isa##_emulated;                            \
+    rdk_attention_kernel rdk_attention_##isa, rdk_attention_##isa##_emulated;
+RDK_ISAS(RDK_DECLARE)
+#undef RDK_DECLARE
 
 #endif

@@ -5,13 +5,6 @@
 #include "kernels/attention/plan.h"
 #include "kernels/attention/state.h"
 
-RDK_ATTENTION_KERNEL(rdk_attention_scalar);
-RDK_ATTENTION_KERNEL(rdk_attention_avx2);
-RDK_ATTENTION_KERNEL(rdk_attention_avx512);
-RDK_ATTENTION_KERNEL(rdk_attention_neon);
-RDK_ATTENTION_KERNEL(rdk_attention_avx512_emulated);
-RDK_ATTENTION_KERNEL(rdk_attention_neon_emulated);
-
 /* One query of one head. */
 typedef struct rdk_query {
     const rdk_problem *of;

@@ -2,6 +2,7 @@
 #define _POSIX_C_SOURCE 200809L /* fork */
 #include "tests/suite.h"
 
+#include <ctype.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -225,38 +226,57 @@ TEST detection_agrees_with_the_compiler(void) {
 
 /* ---- The table of every CPU ------------------------------------------------------------------ */
 
+/* The ladder, from the reference upwards. */
+static const struct {
+    rdk_isa isa;
+    unsigned flag;
+    bool in_build;
+} LADDER[] = {
+#define STEP(NAME, ...) {RDK_ISA_##NAME, RDK_CPU_##NAME, RDK_IN_BUILD(NAME, true, false)},
+    RDK_ISAS(STEP)
+#undef STEP
+};
+enum { STEPS = sizeof LADDER / sizeof LADDER[0], ALL_FLAGS = (1 << (STEPS - 1)) - 1 };
+
 static unsigned in_build(void) {
     unsigned flags = 0;
-#ifdef RDK_HAVE_AVX2
-    flags |= RDK_CPU_AVX2;
-#endif
-#ifdef RDK_HAVE_AVX512
-    flags |= RDK_CPU_AVX512;
-#endif
-#ifdef RDK_HAVE_NEON
-    flags |= RDK_CPU_NEON;
-#endif
+    for (int i = 0; i < STEPS; i++)
+        flags |= LADDER[i].in_build ? LADDER[i].flag : 0;
     return flags;
 }
 
 static unsigned flag_of(rdk_isa isa) {
-    static const unsigned FLAG[RDK_ISA_COUNT] = {0, 0, RDK_CPU_AVX2, RDK_CPU_AVX512, RDK_CPU_NEON};
-    return FLAG[isa];
+    for (int i = 0; i < STEPS; i++)
+        if (LADDER[i].isa == isa)
+            return LADDER[i].flag;
+    return 0;
 }
 
-/* The highest ISA up to `limit` that the flags and the build have; x86 and Arm are not compared. */
+TEST flags_are_bits_of_their_own(void) {
+    unsigned all = 0;
+    for (int i = 0; i < STEPS; i++) {
+        ASSERT_EQ(0u, all & LADDER[i].flag);
+        ASSERT_EQ(LADDER[i].isa != RDK_ISA_SCALAR, LADDER[i].flag != 0);
+        all |= LADDER[i].flag;
+    }
+    ASSERT_EQ((unsigned)ALL_FLAGS, all);
+    PASS();
+}
+
+/* The last ISA of the ladder, up to `limit`, that the flags and the build have. */
 static rdk_isa expected_isa(unsigned flags, rdk_isa limit) {
     rdk_isa found = RDK_ISA_SCALAR;
-    bool in_build_at_all = limit == RDK_ISA_SCALAR || (flag_of(limit) & in_build());
-    rdk_isa last = limit != RDK_ISA_DEFAULT && in_build_at_all ? limit : RDK_ISA_COUNT - 1;
-    for (rdk_isa isa = RDK_ISA_AVX2; isa <= last; isa++)
-        if (flag_of(isa) & flags & in_build())
-            found = isa;
+    for (int i = 0; i < STEPS; i++) {
+        if (LADDER[i].flag & flags & in_build())
+            found = LADDER[i].isa;
+        if (LADDER[i].isa == limit)
+            break;
+    }
     return found;
 }
 
 TEST table_holds_what_the_flags_allow(void) {
-    for (unsigned flags = 0; flags < 8; flags++) {
+    for (unsigned flags = 0; flags <= ALL_FLAGS; flags++) {
         for (rdk_isa limit = 0; limit < RDK_ISA_COUNT; limit++) {
             rdk_isa isa = expected_isa(flags, limit);
             char name[64];
@@ -276,18 +296,35 @@ TEST table_holds_what_the_flags_allow(void) {
 
 /* ---- Names ----------------------------------------------------------------------------------- */
 
+/* Each name is its enumerator's, in lower case. */
+static const struct {
+    rdk_isa isa;
+    const char *upper;
+} NAMES[] = {
+#define NAMED(NAME, ...) {RDK_ISA_##NAME, #NAME},
+    {RDK_ISA_DEFAULT, "DEFAULT"}, RDK_ISAS(NAMED)
+#undef NAMED
+};
+
+/* Letter i is made small where bit i % 8 of `which` is set. */
+static void lower_some(char to[32], const char *upper, unsigned which) {
+    snprintf(to, 32, "%s", upper);
+    for (int i = 0; to[i]; i++)
+        if (which >> i % 8 & 1)
+            to[i] = (char)tolower(to[i]);
+}
+
 TEST names_are_known_in_any_case(void) {
-    static const char *const NAMES[] = {"default", "scalar", "avx2", "avx512", "neon"};
-    static const char *const UPPER[] = {"DEFAULT", "Scalar", "AVX2", "aVx512", "NEON"};
-    for (rdk_isa isa = 0; isa < RDK_ISA_COUNT; isa++) {
-        rdk_isa got = 99;
-        ASSERT_STR_EQ(NAMES[isa], rdk_isa_name(isa));
-        ASSERT_EQ(RDK_OK, rdk_isa_from_name(NAMES[isa], &got));
-        ASSERT_EQ(isa, got);
-        got = 99;
-        ASSERT_EQ(RDK_OK, rdk_isa_from_name(UPPER[isa], &got));
-        ASSERT_EQ(isa, got);
-    }
+    for (size_t i = 0; i < sizeof NAMES / sizeof NAMES[0]; i++)
+        for (unsigned which = 0; which <= 0xff; which++) {
+            rdk_isa got = 99;
+            char name[32];
+            lower_some(name, NAMES[i].upper, which);
+            ASSERT_EQ(RDK_OK, rdk_isa_from_name(name, &got));
+            ASSERT_EQ(NAMES[i].isa, got);
+            if (which == 0xff)
+                ASSERT_STR_EQ(name, rdk_isa_name(NAMES[i].isa));
+        }
     PASS();
 }
 
@@ -305,7 +342,7 @@ TEST other_names_are_unknown(void) {
 }
 
 TEST other_numbers_have_no_name(void) {
-    static const int32_t WRONG[] = {-1, 5, 99, 1 << 16, INT32_MAX, INT32_MIN};
+    static const int32_t WRONG[] = {-1, RDK_ISA_COUNT, 99, 1 << 16, INT32_MAX, INT32_MIN};
     for (size_t i = 0; i < sizeof WRONG / sizeof WRONG[0]; i++) {
         ASSERT(rdk_isa_name(WRONG[i]) == NULL);
         ASSERT(rdk_kernel_name(WRONG[i]) == NULL);
@@ -390,6 +427,7 @@ SUITE(dispatch) {
     RUN_TEST(l2_is_in_the_upper_half);
     RUN_TEST(detection_agrees_with_the_compiler);
     RUN_TEST(kernels_know_of_this_l2);
+    RUN_TEST(flags_are_bits_of_their_own);
     RUN_TEST(table_holds_what_the_flags_allow);
     RUN_TEST(names_are_known_in_any_case);
     RUN_TEST(other_names_are_unknown);
