@@ -18,24 +18,14 @@ static void read_scalar(void *context) {
 }
 
 static const read_loop READ_SCALAR = {"straight", read_scalar};
-static const limit limit_scalar = {.isa = RDK_ISA_SCALAR, .read_count = 1, .read = &READ_SCALAR};
+const limit limit_scalar = {.isa = RDK_ISA_SCALAR, .read_count = 1, .read = &READ_SCALAR};
 
-static const limit *const LIMITS[] = {
-    &limit_scalar,
-#ifdef RDK_HAVE_AVX2
-    &limit_avx2,
-#endif
-#ifdef RDK_HAVE_AVX512
-    &limit_avx512,
-#endif
-#ifdef RDK_HAVE_NEON
-    &limit_neon,
-#endif
+static const limit *const LIMITS[RDK_ISA_COUNT] = {
+#define LIMIT_OF(NAME, name, ...) [RDK_ISA_##NAME] = RDK_IN_BUILD(NAME, &limit_##name, NULL),
+    RDK_ISAS(LIMIT_OF)
+#undef LIMIT_OF
 };
 
 const limit *limit_of(rdk_isa isa) {
-    for (size_t i = 0; i < sizeof LIMITS / sizeof LIMITS[0]; i++)
-        if (LIMITS[i]->isa == isa)
-            return LIMITS[i];
-    return NULL;
+    return isa >= 0 && isa < RDK_ISA_COUNT ? LIMITS[isa] : NULL;
 }

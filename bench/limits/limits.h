@@ -4,6 +4,7 @@
 
 #include <stddef.h>
 
+#include "kernels/isas.h"
 #include "rootdk/rootdk.h"
 
 /* Bytes to read, and where what was read ends up, so that the compiler cannot leave it out. */
@@ -31,7 +32,9 @@ typedef struct limit {
     const read_loop *read;   /* the plainest first */
 } limit;
 
-extern const limit limit_avx2, limit_avx512, limit_neon;
+#define LIMIT_OF_ISA(NAME, name, ...) extern const limit limit_##name;
+RDK_ISAS(LIMIT_OF_ISA)
+#undef LIMIT_OF_ISA
 
 /* The limits of `isa`, NULL if none are known. Scalar has no FMA peak. */
 const limit *limit_of(rdk_isa isa);
