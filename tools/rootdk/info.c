@@ -6,20 +6,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels/isas.h"
 #include "rootdk/rootdk.h"
 #include "tools/rootdk/machine.h"
 
 static const char *const OPERATIONS[RDK_OP_COUNT] = {"softmax", "attention"};
 
-/* What each ISA takes, beside the architecture. */
+/* The ladder: what each ISA takes. */
 static const struct {
+    rdk_isa isa;
     const char *architecture, *needs;
-} ISAS[RDK_ISA_COUNT] = {
-    [RDK_ISA_SCALAR] = {NULL, "any CPU"},
-    [RDK_ISA_AVX2] = {"x86-64", "x86-64 with AVX2, FMA, F16C"},
-    [RDK_ISA_AVX512] = {"x86-64", "x86-64 with AVX-512 F, BW, DQ, VL"},
-    [RDK_ISA_NEON] = {"AArch64", "AArch64"},
+} ISAS[] = {
+#define ISA(NAME, name, title, architecture, needs, ...) {RDK_ISA_##NAME, architecture, needs},
+    RDK_ISAS(ISA)
+#undef ISA
 };
+enum { ISAS_COUNT = sizeof ISAS / sizeof ISAS[0] };
 
 #if defined(__clang__)
 #define COMPILER "clang " __clang_version__
@@ -39,40 +41,43 @@ static void append(char text[MACHINE_TEXT], const char *format, ...) {
     va_end(arguments);
 }
 
-/* AVX-512 stands on AVX2. */
-static int needs_feature(rdk_isa isa, const machine_feature *f) {
-    return f->isa == isa || (isa == RDK_ISA_AVX512 && f->isa == RDK_ISA_AVX2);
+/* Whether a feature is needed by ISAS[rung], or by one below it, which is then of the same architecture. */
+static bool needs_feature(int rung, const machine_feature *f) {
+    for (int i = 0; i <= rung; i++)
+        if (ISAS[i].isa == f->isa)
+            return true;
+    return false;
 }
 
 /* Names what is missing of the CPU's features, or of the operating system's; returns how many. */
-static int name_missing(rdk_isa isa, bool of_os, char text[MACHINE_TEXT]) {
+static int name_missing(int rung, bool of_os, char text[MACHINE_TEXT]) {
     size_t count;
     int missing = 0;
     const machine_feature *features = machine_features(&count);
     for (size_t i = 0; i < count; i++)
-        if (needs_feature(isa, &features[i]) && features[i].of_os == of_os && !features[i].found)
+        if (needs_feature(rung, &features[i]) && features[i].of_os == of_os && !features[i].found)
             append(text, "%s%s", missing++ ? ", " : "", features[i].name);
     return missing;
 }
 
-static const char *why_not(rdk_isa isa, char text[MACHINE_TEXT]) {
+static const char *why_not(int rung, char text[MACHINE_TEXT]) {
     char missing[MACHINE_TEXT] = "";
     *text = 0;
-    if (ISAS[isa].architecture && strcmp(ISAS[isa].architecture, machine_architecture()))
+    if (*ISAS[rung].architecture && strcmp(ISAS[rung].architecture, machine_architecture()))
         append(text, "not in this build, which is for %s", machine_architecture());
-    else if (name_missing(isa, false, missing))
+    else if (name_missing(rung, false, missing))
         append(text, "this CPU lacks %s", missing);
-    else if (name_missing(isa, true, missing))
+    else if (name_missing(rung, true, missing))
         append(text, "the operating system does not enable %s", missing);
     else
         append(text, "not in this build");
     return text;
 }
 
-static const char *standing(rdk_isa isa, rdk_isa chosen, char text[MACHINE_TEXT]) {
-    if (rdk_isa_available(isa) != RDK_OK)
-        return why_not(isa, text);
-    return isa == chosen ? "available, chosen" : "available";
+static const char *standing(int rung, rdk_isa chosen, char text[MACHINE_TEXT]) {
+    if (rdk_isa_available(ISAS[rung].isa) != RDK_OK)
+        return why_not(rung, text);
+    return ISAS[rung].isa == chosen ? "available, chosen" : "available";
 }
 
 /* ---- The report ------------------------------------------------------------------------------ */
@@ -106,8 +111,8 @@ static int print_report(void) {
     print_features();
     print_choice();
     printf("\nISAs\n");
-    for (rdk_isa isa = RDK_ISA_SCALAR; isa < RDK_ISA_COUNT; isa++)
-        printf("  %-8s  %s\n", rdk_isa_name(isa), standing(isa, rdk_get_isa(), text));
+    for (int i = 0; i < ISAS_COUNT; i++)
+        printf("  %-8s  %s\n", rdk_isa_name(ISAS[i].isa), standing(i, rdk_get_isa(), text));
     printf("\nkernels that run\n");
     for (rdk_op op = 0; op < RDK_OP_COUNT; op++)
         printf("  %-9s  %s\n", OPERATIONS[op], rdk_kernel_name(op));
@@ -116,11 +121,12 @@ static int print_report(void) {
 
 /* ---- The table ------------------------------------------------------------------------------- */
 
-static void print_table_row(rdk_isa isa) {
+static void print_table_row(int rung) {
     char text[MACHINE_TEXT];
+    rdk_isa isa = ISAS[rung].isa;
     bool runs = rdk_set_isa(isa) == RDK_OK;
-    printf("| %s | %s | %s |", rdk_isa_name(isa), ISAS[isa].needs,
-           runs ? "yes" : why_not(isa, text));
+    printf("| %s | %s | %s |", rdk_isa_name(isa), ISAS[rung].needs,
+           runs ? "yes" : why_not(rung, text));
     for (rdk_op op = 0; op < RDK_OP_COUNT; op++)
         if (runs)
             printf(" `%s` |", rdk_kernel_name(op));
@@ -137,8 +143,8 @@ static int print_table(void) {
     for (rdk_op op = 0; op < RDK_OP_COUNT; op++)
         printf("---|");
     printf("\n");
-    for (rdk_isa isa = RDK_ISA_SCALAR; isa < RDK_ISA_COUNT; isa++)
-        print_table_row(isa);
+    for (int i = 0; i < ISAS_COUNT; i++)
+        print_table_row(i);
     return EXIT_FINE;
 }
 

@@ -4,7 +4,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "kernels/isas.h"
 #include "rootdk/rootdk.h"
+
+#define ISA_NAME(NAME, name, ...) " " #name
+#define ISA_NAMES RDK_ISAS(ISA_NAME)
 
 static const char HELP[] =
     "usage: rootdk info [--markdown]\n"
@@ -17,7 +21,7 @@ static const char HELP[] =
     "info      this CPU, the ISAs of this build, and which kernels run\n"
     "  --markdown   a table of ISAs and operations instead\n"
     "verify    run the golden cases (docs/golden.md) on every ISA this CPU has\n"
-    "  --isa NAME   on this one only: scalar, avx2, avx512 or neon\n"
+    "  --isa NAME   on this one only, of" ISA_NAMES "\n"
     "  --list       print each case with its hash (of scalar, or of --isa) and compare nothing\n"
 #ifdef RDK_TOOL_BENCH
     "bench     a few works on every ISA beside what this machine can do; about ten seconds\n"
