@@ -38,6 +38,34 @@ static bool in_build(rdk_isa isa, rdk_table *t) {
     return t->isa == isa;
 }
 
+/* The ISAs that run through SIMDe, and their tables. Elsewhere than on x86-64 there are none. */
+typedef struct emulation {
+    const char *name;
+    rdk_table_filler *fill; /* NULL where SIMDe is not in this build */
+} emulation;
+
+#ifdef RDK_HAVE_EMULATED
+#define FILLER(name) rdk_table_##name##_emulated
+#else
+#define FILLER(name) NULL
+#endif
+
+static const emulation EMULATIONS[] = {
+#if defined(__x86_64__)
+#define EMULATION_0(name)
+#define EMULATION_1(name) {#name " (SIMDe)", FILLER(name)},
+#define EMULATION(NAME, name, title, architecture, needs, flags, emulated)                         \
+    EMULATION_##emulated(name)
+    RDK_ISAS(EMULATION)
+#endif
+        {NULL, NULL},
+};
+
+/* Emulation is fused only where the host fuses. */
+static bool can_emulate(void) {
+    return rdk_cpu_flags() & RDK_CPU_AVX2;
+}
+
 int rdk_paths(path paths[RDK_MAX_PATHS]) {
     rdk_table t;
     int count = 0;
@@ -45,37 +73,31 @@ int rdk_paths(path paths[RDK_MAX_PATHS]) {
     for (rdk_isa isa = RDK_ISA_SCALAR + 1; isa < RDK_ISA_COUNT; isa++)
         if (in_build(isa, &t) && rdk_isa_available(isa) == RDK_OK)
             add(paths, &count, rdk_isa_name(isa), "native")->table = t;
-#ifdef RDK_HAVE_EMULATED
-    if (rdk_cpu_flags() & RDK_CPU_AVX2) {
-        rdk_table_avx512_emulated(&add(paths, &count, "avx512 (SIMDe)", "SIMDe")->table);
-        rdk_table_neon_emulated(&add(paths, &count, "neon (SIMDe)", "SIMDe")->table);
-    }
-#endif
+    for (const emulation *e = EMULATIONS; e->name; e++)
+        if (e->fill && can_emulate())
+            e->fill(&add(paths, &count, e->name, "SIMDe")->table);
     demand_a_wanted_one(paths, count);
     return count;
 }
 
 int rdk_paths_missing(const char *reasons[RDK_MAX_PATHS]) {
-    static char text[RDK_ISA_COUNT][80];
+    static char text[RDK_MAX_PATHS][80];
     rdk_table t;
     int count = 0;
     for (rdk_isa isa = RDK_ISA_SCALAR + 1; isa < RDK_ISA_COUNT; isa++)
         if (in_build(isa, &t) && rdk_isa_available(isa) != RDK_OK) {
-            snprintf(text[isa], sizeof text[isa], "%s, native: this CPU does not have it",
+            snprintf(text[count], sizeof text[count], "%s, native: this CPU does not have it",
                      rdk_isa_name(isa));
-            reasons[count++] = text[isa];
+            reasons[count] = text[count];
+            count++;
         }
-#if defined(__x86_64__)
-    if (!(rdk_cpu_flags() & RDK_CPU_AVX2)) {
-        reasons[count++] = "avx512 (SIMDe): emulation is fused only with AVX2 and FMA";
-        reasons[count++] = "neon (SIMDe): emulation is fused only with AVX2 and FMA";
-    }
-#ifndef RDK_HAVE_EMULATED
-    else {
-        reasons[count++] = "avx512 (SIMDe): not in this build";
-        reasons[count++] = "neon (SIMDe): not in this build";
-    }
-#endif
-#endif
+    for (const emulation *e = EMULATIONS; e->name; e++)
+        if (!e->fill || !can_emulate()) {
+            snprintf(text[count], sizeof text[count], "%s: %s", e->name,
+                     can_emulate() ? "not in this build"
+                                   : "emulation is fused only with AVX2 and FMA");
+            reasons[count] = text[count];
+            count++;
+        }
     return count;
 }

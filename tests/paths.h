@@ -12,7 +12,7 @@ typedef struct path {
     rdk_table table;
 } path;
 
-#define RDK_MAX_PATHS 8
+#define RDK_MAX_PATHS (2 * RDK_ISA_COUNT) /* native and emulated */
 
 /* The only path to test besides the reference, which RDK_PATH in the environment names, or NULL. */
 const char *rdk_only_path(void);
