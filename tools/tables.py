@@ -13,6 +13,9 @@ import re
 import subprocess
 import sys
 
+sys.dont_write_bytecode = True  # nothing is left in the source tree
+from isas import titles  # noqa: E402
+
 MAIN = "gcc-O2"  # the variant that looks at most elements
 BENCH = "build/bench/report.json"
 
@@ -53,7 +56,7 @@ def output_of(variant, name):
 
 # ---- README.md: isas ----
 
-ISAS = {"scalar": "scalar", "avx2": "AVX2", "avx512": "AVX-512", "neon": "NEON"}
+ISAS = titles()
 BITS = {"softmax": "bits", "attention": "attention_bits"}  # operation: the test that counts its cases
 MEANS = {"native": "native", "qemu-aarch64": "under qemu-aarch64", "SIMDe": "through SIMDe"}
 COUNT = re.compile(r"^(\w+)(?: \(\w+\))? \((\w+)\): (\d+) cases, (\d+) failures$", re.M)

@@ -7,8 +7,14 @@ another type is as good as null, and every text is escaped.
 import collections
 import html
 import math
+import os
+import sys
 
-ISAS = {"scalar": "scalar", "avx2": "AVX2", "avx512": "AVX-512", "neon": "NEON"}
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "tools"))
+import isas  # noqa: E402
+
+ISAS = isas.titles()  # scalar first
+COLORS = 4  # of ISAs in style.css, s-0 to s-3; further ones share s-other
 PEERS = ("oneDNN", "XNNPACK", "OpenBLAS", "ONNX Runtime", "PyTorch", "OpenVINO", "numpy")
 LIMITS = {"fma": "FMA peak", "read": "a plain read", "memcpy": "memcpy"}
 PROCESSES = {"bench": "make bench", "peers": "make bench-peers"}
@@ -122,16 +128,17 @@ def name(record):
 def color(by, how):
     """The CSS class that colours a series."""
     if by == "rootdk":
-        return "s-" + (how if how in ISAS else "avx2")
+        rank = list(ISAS).index(how) if how in ISAS else 1
+        return f"s-{rank if rank < COLORS else 'other'}"
     return "p-" + (str(PEERS.index(by)) if by in PEERS else "other")
 
 
 def series_rank(key):
-    """ISAs first, the scalar path after them, then the peers."""
+    """Vector ISAs first, the highest at the top, the scalar path after them, then the peers."""
     by, how = key[:2]
     if by == "rootdk":
-        order = ["avx512", "avx2", "neon", "", "scalar"]
-        return (0, order.index(how) if how in order else 3, how)
+        order = list(ISAS)[:0:-1] + ["", "scalar"]
+        return (0, order.index(how if how in order else ""), how)
     return (1, PEERS.index(by) if by in PEERS else len(PEERS), by + how)
 
 

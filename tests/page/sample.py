@@ -8,10 +8,15 @@ peer.
 """
 
 import json
+import os
 import random
 import sys
 
-FMA = {"avx2": 9.18e10, "avx512": 1.34e11, "neon": 3.1e10}  # FLOP/s
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "tools"))
+import isas  # noqa: E402
+
+SCALAR, *VECTORS = isas.titles()
+FMA = {isa: 9.18e10 + 2.1e10 * i for i, isa in enumerate(VECTORS)}  # FLOP/s
 READ = {"memory": 3.52e10, "cache": 7.1e10}  # B/s
 MEMCPY = {"memory": 1.1e10, "cache": 3.8e10}  # of x
 
@@ -40,8 +45,8 @@ SOFTMAX = [  # rows, columns, type, what else
 ]
 
 # by, version, how, share of the FMA peak, of a read and of memcpy, error in ULP (softmax, attention)
-OURS = [("rootdk", "0.1.0", "avx2", .84, .68, .30, 2.3, .6), ("rootdk", "0.1.0", "avx512", .81, .74, .37, 2.3, .6),
-        ("rootdk", "0.1.0", "neon", .79, .61, .21, 2.3, .6), ("rootdk", "0.1.0", "scalar", .02, .05, .005, 2.3, .6)]
+OURS = [("rootdk", "0.1.0", isa, .84 - .02 * i, .68 + .03 * i, .30 + .04 * i, 2.3, .6)
+        for i, isa in enumerate(VECTORS)] + [("rootdk", "0.1.0", SCALAR, .02, .05, .005, 2.3, .6)]
 PEERS = {
     "bench": [("oneDNN", "3.5", "matmul + softmax + matmul", .62, .37, .22, 3.1, 1.4),
               ("XNNPACK", "2024", "", .55, .41, .27, 46.0, 3.0),
@@ -56,10 +61,10 @@ PEERS = {
 def limits():
     found = []
     for process, scale in (("bench", 1), ("peers", .97)):
-        for isa in ("avx2", "avx512", "neon") if process == "bench" else ("avx2",):
+        for isa in VECTORS if process == "bench" else VECTORS[:1]:
             found.append({"limit": "fma", "isa": isa, "best": FMA[isa] * scale, "unit": "FLOP/s"})
         for where in READ:
-            found.append({"limit": "read", "where": where, "isa": "avx2", "best": READ[where] * scale, "unit": "B/s"})
+            found.append({"limit": "read", "where": where, "isa": VECTORS[0], "best": READ[where] * scale, "unit": "B/s"})
             found.append({"limit": "memcpy", "where": where, "isa": "", "best": MEMCPY[where] * scale, "unit": "B/s"})
         for limit in found:
             limit.setdefault("process", process)
@@ -90,7 +95,7 @@ def softmax_works():
 def fractions(work, where, who, random_share):
     """(share by limit, seconds of the best call)."""
     _, _, how, of_fma, of_read, of_memcpy, _, _ = who
-    peak = FMA.get(how, FMA["avx2"])
+    peak = FMA.get(how, FMA[VECTORS[0]])
     if work["op"] == "softmax":
         share = min(.9, of_memcpy * random_share * (2 if where == "memory" else 1))
         best = max(work["bytes"] / 2 / (MEMCPY[where] * share), work["flop"] / (.6 * peak)) * (1 + 24 / work["cols"])

@@ -200,7 +200,7 @@ class Header(unittest.TestCase):
                ("rdk_const_view", rootdk.View), ("rdk_attention_desc", rootdk.AttentionDesc)]
     CONSTANTS = {"RDK_F32": rootdk.TYPES["f32"], "RDK_F16": rootdk.TYPES["f16"],
                  "RDK_BF16": rootdk.TYPES["bf16"], "RDK_ISA_SCALAR": rootdk.SCALAR,
-                 "RDK_ISA_COUNT": rootdk.ISA_COUNT, "RDK_SOFTMAX": int(False), "RDK_LOG_SOFTMAX": int(True),
+                 "RDK_ISA_COUNT": 1 + len(rootdk.isas.read()), "RDK_SOFTMAX": int(False), "RDK_LOG_SOFTMAX": int(True),
                  "RDK_CAUSAL_FROM_POSITION": rootdk.CAUSAL_FROM_POSITION, "RDK_OK": 0}
 
     def of_ctypes(self):

@@ -24,7 +24,12 @@ status=0
     > "$dir/fuzz.log" 2>&1 || status=$?
 tail -n 30 "$dir/fuzz.log"
 runs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$dir/fuzz.log")
-by="AVX2 native; AVX-512, NEON: SIMDe"
+# titles EMULATED: the vector ISAs that x86-64 runs natively (0) or through SIMDe (1), by their titles.
+titles() {
+    tools/isas.sh | awk -F ';' -v emulated="$1" '
+        $1 != "scalar" && $5 == emulated && (emulated || $3 == "x86_64") { printf "%s%s", comma, $2; comma = ", " }'
+}
+by="$(titles 0) native; $(titles 1): SIMDe"
 if [ "$status" = 0 ] && [ -n "$runs" ]; then
     note "libFuzzer, clang, ASan" --by "$by" --cases "$runs calls on each path" --passed 1 --seconds "$seconds"
 else

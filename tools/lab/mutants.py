@@ -27,6 +27,10 @@ import time
 MOST_SURVIVORS = 2
 SEED = "0x2024"  # of what the tests draw: who sees a mutant hangs on the kernels alone
 ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
+sys.path.append(os.path.join(ROOT, "tools"))
+sys.dont_write_bytecode = True  # nothing is left in the source tree
+import isas  # noqa: E402
+
 REPORT = os.path.join(ROOT, "tools", "lab", "report.py")
 
 # ---- What is mutated ---------------------------------------------------------------------------------------
@@ -34,23 +38,33 @@ REPORT = os.path.join(ROOT, "tools", "lab", "report.py")
 NATIVE, SIMDE = "native", "SIMDe"
 CONTRACT = "kernels/contract.h"
 
+OPERATIONS = ("softmax", "attention")
+ISAS = [isa for isa in isas.read() if isa.emulated or isa.family in ("", "x86_64")]
+PATHS = {isa.name: isa.name + " (SIMDe)" * isa.emulated for isa in ISAS[1:]}
+HOST = next(isa.name for isa in ISAS[1:] if not isa.emulated)  # the vector ISA that runs as it is
+# (full, ci) by operation, for the scalar path, HOST and the others
+COUNTS = {"softmax": ((3, 1), (4, 1), (4, 1)), "attention": ((3, 1), (6, 2), (5, 1))}
+
+
+def kernel_of(operation, isa):
+    return ("emulated_" if isa.emulated else "kernels_") + isa.name, f"kernels/{operation}/{operation}_{isa.name}.c"
+
+
+def targets_of(isa):
+    for operation in OPERATIONS:
+        kind = 0 if isa is ISAS[0] else 1 if isa.name == HOST else 2
+        yield f"{operation} {isa.name}", (isa.title, SIMDE if isa.emulated else NATIVE, [kernel_of(operation, isa)],
+                                          *COUNTS[operation][kind])
+
+
 # name: (row of the table, executed by, objects as (part of the output's name, source), full, ci)
 TARGETS = {
-    "softmax avx2": ("AVX2", NATIVE, [("kernels_avx2", "kernels/softmax/softmax_avx2.c")], 4, 1),
-    "attention avx2": ("AVX2", NATIVE, [("kernels_avx2", "kernels/attention/attention_avx2.c")], 6, 2),
-    "softmax avx512": ("AVX-512", SIMDE, [("emulated_avx512", "kernels/softmax/softmax_avx512.c")], 4, 1),
-    "attention avx512": ("AVX-512", SIMDE, [("emulated_avx512", "kernels/attention/attention_avx512.c")], 5, 1),
-    "softmax neon": ("NEON", SIMDE, [("emulated_neon", "kernels/softmax/softmax_neon.c")], 4, 1),
-    "attention neon": ("NEON", SIMDE, [("emulated_neon", "kernels/attention/attention_neon.c")], 5, 1),
-    "softmax scalar": ("scalar", NATIVE, [("kernels_scalar", "kernels/softmax/softmax_scalar.c")], 3, 1),
-    "attention scalar": ("scalar", NATIVE, [("kernels_scalar", "kernels/attention/attention_scalar.c")], 3, 1),
+    **{name: target for isa in ISAS[1:] + ISAS[:1] for name, target in targets_of(isa)},
     "attention leaves": ("scalar", NATIVE, [("kernels_scalar", "kernels/attention/state.c"),
                                             ("kernels_scalar", "kernels/attention/problem.c")], 2, 1),
     # The contract in all files at once: every path stays equal to every other.
-    "contract": ("contract", NATIVE, [("kernels_scalar", "kernels/softmax/softmax_scalar.c"),
-                                      ("kernels_scalar", "kernels/attention/attention_scalar.c"),
-                                      ("kernels_avx2", "kernels/softmax/softmax_avx2.c"),
-                                      ("kernels_avx2", "kernels/attention/attention_avx2.c")], 3, 1),
+    "contract": ("contract", NATIVE, [kernel_of(operation, isa) for isa in ISAS if isa.name in (ISAS[0].name, HOST)
+                                      for operation in OPERATIONS], 3, 1),
     "dispatch softmax": ("dispatch", NATIVE, [("rootdk_inside", "dispatch/softmax.c")], 1, 1),
     "dispatch attention": ("dispatch", NATIVE, [("rootdk_inside", "dispatch/attention.c")], 1, 1),
     "dispatch extent": ("dispatch", NATIVE, [("rootdk_inside", "dispatch/extent.c")], 1, 0),
@@ -102,7 +116,6 @@ EQUIVALENT = [
 
 # ---- Which tests see it --------------------------------------------------------------------------------------
 
-PATHS = {"avx2": "avx2", "avx512": "avx512 (SIMDe)", "neon": "neon (SIMDe)"}
 TESTS = "tests/test_"
 GOLDEN = ("tests/tool/test_golden",)
 
@@ -118,20 +131,20 @@ def plan_of(target):
     path = PATHS.get(isa)
     if operation == "dispatch":
         return [(("tests/api/test_" + t,), {}) for t in ("input", "attention_input", "extent", "dispatch")] + \
-            [(("tests/api/test_environment",), {"RDK_ISA": isa}) for isa in ("Scalar", "avx2", "neon", "nonsense")] + \
+            [(("tests/api/test_environment",), {"RDK_ISA": name}) for name in ("Scalar", *PATHS, "nonsense")] + \
             [(bits("softmax", 500, None), {}), (bits("attention", 500, None), {})]
     if operation == "contract":
-        commands = [GOLDEN, bits("softmax", 500, "avx2"), bits("attention", 500, "avx2"),
+        commands = [GOLDEN, bits("softmax", 500, HOST), bits("attention", 500, HOST),
                     ("tests/api/test_attention_accuracy",), (TESTS + "corners",),
                     (TESTS + "attention_corners",), ("tests/api/test_accuracy",),
-                    bits("softmax", 20000, "avx2"), bits("attention", 20000, "avx2")]
+                    bits("softmax", 20000, HOST), bits("attention", 20000, HOST)]
     elif operation == "softmax":
         commands = [GOLDEN, bits(operation, 500, path), (TESTS + "memory",), (TESTS + "environment",),
                     (TESTS + "corners",), bits(operation, 20000, path)]
     else:
         commands = [GOLDEN, bits(operation, 500, path), (TESTS + "attention_corners",),
                     (TESTS + "attention_invariance",), bits(operation, 20000, path)]
-    if path == "avx2":
+    if path == HOST:
         commands.append(bits(operation, 200000, path))
     return [(command, {}) for command in commands]
 

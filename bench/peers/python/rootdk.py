@@ -3,10 +3,15 @@
 import collections
 import ctypes
 import math
+import os
+import sys
 from ctypes import c_float, c_int32, c_int64, c_size_t, c_void_p
 
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "..", "tools"))
+import isas  # noqa: E402
+
 TYPES = {"f32": 0, "f16": 1, "bf16": 2}
-SCALAR, ISA_COUNT = 1, 5
+SCALAR = 1
 CAUSAL_FROM_POSITION = 2
 
 
@@ -50,9 +55,14 @@ class Library:
         return self.c.rdk_isa_name(isa).decode()
 
     def isas(self):
-        """The vector ISAs of this machine; scalar where there is none."""
-        found = [isa for isa in range(SCALAR + 1, ISA_COUNT) if not self.c.rdk_isa_available(isa)]
-        return found or [SCALAR]
+        """The vector ISAs of this machine, the best last; scalar where there is none."""
+        found = [self.isa_of(name) for name in isas.titles()]
+        return [isa for isa in found if isa != SCALAR and not self.c.rdk_isa_available(isa)] or [SCALAR]
+
+    def isa_of(self, name):
+        isa = c_int32()
+        self.expect_ok(self.c.rdk_isa_from_name(name.encode(), ctypes.byref(isa)))
+        return isa.value
 
     def expect_ok(self, status):
         if status:
