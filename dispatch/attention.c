@@ -3,9 +3,9 @@
 #include <stddef.h>
 
 #include "dispatch/desc.h"
-#include "dispatch/dispatch.h"
 #include "dispatch/extent.h"
 #include "dispatch/fpenv.h"
+#include "dispatch/operation.h"
 #include "kernels/attention/plan.h"
 
 #define MAX_COUNT ((int64_t)1 << 31)
@@ -166,7 +166,8 @@ static void clear_out(rdk_view *v, const rdk_attention_desc *d) {
     clear_unused(&v->batch_stride, &v->head_stride, &v->row_stride, d, d->q_heads, d->q_len);
 }
 
-static rdk_status run(const rdk_table *t, rdk_attention_desc *d, const rdk_sight *ranges) {
+static rdk_status run_ranges(const rdk_table *t, rdk_attention_desc *d,
+                             const rdk_sight *ranges) {
     if (!has_queries(d))
         return RDK_OK;
     clear_in(&d->q, d, d->q_heads, d->q_len);
@@ -188,28 +189,19 @@ static rdk_status run(const rdk_table *t, rdk_attention_desc *d, const rdk_sight
     return RDK_OK;
 }
 
+static rdk_status run(const rdk_table *t, rdk_attention_desc *d) {
+    return run_ranges(t, d, NULL);
+}
+
+RDK_OPERATION(attention)
+
 rdk_status rdk_attention_ranges_with(const rdk_table *t, const rdk_attention_desc *desc,
                                      const rdk_sight *ranges) {
     rdk_attention_desc d;
     rdk_status s = copy_desc(&d, desc);
     if (s == RDK_OK)
         s = check(&d);
-    return s == RDK_OK ? run(t, &d, ranges) : s;
-}
-
-rdk_status rdk_attention_with(const rdk_table *t, const rdk_attention_desc *desc) {
-    return rdk_attention_ranges_with(t, desc, NULL);
-}
-
-rdk_status rdk_attention(const rdk_attention_desc *desc) {
-    rdk_attention_desc d;
-    rdk_status s = copy_desc(&d, desc);
-    if (s != RDK_OK)
-        return s;
-    const rdk_table *t = rdk_table_for(d.isa, &s);
-    if (s == RDK_OK)
-        s = check(&d);
-    return s == RDK_OK ? run(t, &d, NULL) : s;
+    return s == RDK_OK ? run_ranges(t, &d, ranges) : s;
 }
 
 rdk_status rdk_attention_scratch(const rdk_attention_desc *desc, size_t *bytes) {

@@ -15,7 +15,7 @@ rdk_isa rdk_best_isa(unsigned flags);
 /* The table for a descriptor's `isa` field; NULL and a reason in *status if there is none. */
 const rdk_table *rdk_table_for(rdk_isa isa, rdk_status *status);
 
-/* The public functions with the kernels of any table. */
+/* The public functions with the kernels of any table; NULL is that of the descriptor's `isa`. */
 rdk_status rdk_softmax_with(const rdk_table *t, const rdk_softmax_desc *desc);
 rdk_status rdk_attention_with(const rdk_table *t, const rdk_attention_desc *desc);
 

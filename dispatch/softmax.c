@@ -3,9 +3,9 @@
 #include <stddef.h>
 
 #include "dispatch/desc.h"
-#include "dispatch/dispatch.h"
 #include "dispatch/extent.h"
 #include "dispatch/fpenv.h"
+#include "dispatch/operation.h"
 
 #define MAX_COLS ((int64_t)1 << 31)
 #define MAX_ROWS (PTRDIFF_MAX / (int64_t)sizeof(int64_t)) /* `visible` of more has no address */
@@ -121,21 +121,4 @@ static rdk_status run(const rdk_table *t, rdk_softmax_desc *d) {
     return RDK_OK;
 }
 
-rdk_status rdk_softmax_with(const rdk_table *t, const rdk_softmax_desc *desc) {
-    rdk_softmax_desc d;
-    rdk_status s = copy_desc(&d, desc);
-    if (s == RDK_OK)
-        s = check(&d);
-    return s == RDK_OK ? run(t, &d) : s;
-}
-
-rdk_status rdk_softmax(const rdk_softmax_desc *desc) {
-    rdk_softmax_desc d;
-    rdk_status s = copy_desc(&d, desc);
-    if (s != RDK_OK)
-        return s;
-    const rdk_table *t = rdk_table_for(d.isa, &s);
-    if (s == RDK_OK)
-        s = check(&d);
-    return s == RDK_OK ? run(t, &d) : s;
-}
+RDK_OPERATION(softmax)
