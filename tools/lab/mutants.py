@@ -37,6 +37,7 @@ REPORT = os.path.join(ROOT, "tools", "lab", "report.py")
 
 NATIVE, SIMDE = "native", "SIMDe"
 CONTRACT = "kernels/contract.h"
+LISTS = ("kernels/isas.h", "kernels/kernels.h")  # of ISAs and signatures: no arithmetic
 
 OPERATIONS = ("softmax", "attention")
 ISAS = [isa for isa in isas.read() if isa.emulated or isa.family in ("", "x86_64")]
@@ -319,7 +320,7 @@ def sites_of(target, seed):
     files = {CONTRACT} if target == "contract" else \
         {f for _, source in TARGETS[target][2] for f in files_of(source)} - {CONTRACT}
     unreached = ASM_FUNCTIONS if TARGETS[target][1] == SIMDE else ()
-    return sorted(s for f in sorted(files) if f not in SPEED_FILES and f != "kernels/kernels.h" and not f.endswith("inline.h")
+    return sorted(s for f in sorted(files) if f not in SPEED_FILES and f not in LISTS and not f.endswith("inline.h")
                   for s in sites_in(f, f"{seed}|{target}") if s.function not in unreached)
 
 
