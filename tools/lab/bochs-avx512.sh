@@ -36,8 +36,8 @@ stage_suites() {
 # own detection says.
 stage_choice() {
     mkdir -p "$dir/$1"
-    cp build/test/bochs-gcc/tools/rootdk build/test/bochs-gcc/tests/api/test_dispatch "$dir/$1"
-    echo './rootdk info && ./rootdk verify && ./test_dispatch -t detection' > "$dir/$1/run"
+    cp build/test/bochs-gcc/tools/rootdk build/test/bochs-gcc/tests/api/test_cpu "$dir/$1"
+    echo './rootdk info && ./rootdk verify && ./test_cpu -t detection' > "$dir/$1/run"
 }
 
 # Each line is what tools/lab/bochs.sh is given: the guest, and what its kernel leaves off.
