@@ -13,11 +13,12 @@ enum {
     ORACLE_ROWS = 16,           /* to measure the error of */
 };
 
-/* A peer that is wrong is not shown. What is rounded in f32 step by step, with 2^20 terms and an exp of few ULP, stays
- * below 1000 ULP; a wrong mask, scale or layout does not. Of f16 and bf16 one ULP is the rounding itself. */
+/* A peer that is wrong is not shown. Rounding in f32 at every step, over 2^20 terms and with an exp
+ * of a few ULP, costs less than 1000 ULP; a wrong mask, scale or layout costs more. For f16 and
+ * bf16 one ULP is the rounding of the result. */
 #define LARGEST_ERROR 1000.0
 
-/* ---- Rows -------------------------------------------------------------------------------------- */
+/* ---- Rows ------------------------------------------------------------------------------------ */
 
 /* Of an operand: its rows in order, and how many bytes one has. */
 static int64_t row_count(const shape *s) {
@@ -52,7 +53,7 @@ static int64_t row_to_check(const shape *s, int64_t i) {
     return rows > 1 ? i * (s->rows - 1) / (rows - 1) : 0;
 }
 
-/* ---- The scalar path --------------------------------------------------------------------------- */
+/* ---- The scalar path ------------------------------------------------------------------------- */
 
 static bool scalar_row(const contender *c, int64_t row, void *to) {
     const shape *s = &c->subject->shape;
@@ -99,7 +100,7 @@ static char *expected_rows(const contender *c) {
     return all;
 }
 
-/* ---- The comparison ------------------------------------------------------------------------------ */
+/* ---- The comparison -------------------------------------------------------------------------- */
 
 /* The whole work once, into memory that has nothing of it. */
 static void run_whole(contender *c) {
@@ -128,7 +129,8 @@ static double error_of(const contender *c) {
                                    : oracle_attention_error(&c->desc.attention, rows);
 }
 
-/* Whether it may stay. The scalar path itself is what others are compared with, and has the error of any of them. */
+/* Whether a contender may stay. Others are compared with the scalar path, and its own
+ * error is that of any ISA. */
 static bool is_right(contender *c, const char *expected) {
     if (c->isa == RDK_ISA_SCALAR)
         return true;

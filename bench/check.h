@@ -4,8 +4,9 @@
 
 #include "bench/subject.h"
 
-/* Takes in everybody who can do the work and does it right: rootdk where it gives the scalar path's bits, in rows
- * spread over the work, other libraries where the error is one of rounding. Returns how many do not. */
+/* Takes in all who can do the work and do it right. rootdk must give the scalar
+ * path's bits, in rows spread over the work; another library's error must be one of
+ * rounding. Returns how many do not. */
 int check_contenders(subject *s, rdk_isa only);
 
 #endif

@@ -1,7 +1,7 @@
-/* bench_compare: two builds of the library, given as shared libraries, in one process. Each call of the one is beside a
- * call of the other, in alternating order, so that whatever slows the machine down slows both, and even small
- * differences show. What is taken is the time of the thread: on a machine that does something else as well, the time
- * on the clock tells who was interrupted. */
+/* bench_compare: two builds of the library, given as shared libraries, in one process. Calls of the
+ * two alternate, so that whatever slows the machine down slows both, and even small differences
+ * show. The time is that of the thread: on a machine that also does something else, the clock on
+ * the wall tells who was interrupted. */
 #define _POSIX_C_SOURCE 200809L /* for the thread's clock */
 #include <dlfcn.h>
 #include <math.h>
@@ -63,7 +63,7 @@ static bool open_library(library *l, const char *role, const char *path) {
            find(from, "rdk_attention_scratch", &l->scratch);
 }
 
-/* ---- A work, with its operands ----------------------------------------------------------------- */
+/* ---- A work, with its operands --------------------------------------------------------------- */
 
 typedef struct work {
     const shape *shape;
@@ -260,7 +260,8 @@ static void print_no_row(const work *w, const char *who, const char *why) {
     printf("%-32s %9s %10s   %6s   %6s %s%s\n", w->shape->name, "-", "-", "-", "-", who, why);
 }
 
-/* What each writes, and how long that took: the first call, which is not measured, tells whether there will be others. */
+/* What each build writes, and how long that took. The first call is not measured; it tells
+ * whether there will be others. */
 typedef struct trial {
     rdk_status status[2];
     double seconds;

@@ -6,7 +6,7 @@
 
 enum { MAX_COPIES = 8 };
 
-/* How many copies of K and V calls take in turn: 1, unless the shape says that they come from memory. */
+/* How many copies of K and V the calls take in turn: 1, unless the shape wants them from memory. */
 int copies_of(const shape *s);
 
 #endif

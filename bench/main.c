@@ -1,4 +1,5 @@
-/* bench: how fast rootdk is, beside what the machine can do and what others do. Checked, then timed, then a table. */
+/* bench: how fast rootdk is, beside the limits of the machine and other libraries. Everything is
+ * checked, then timed, then shown in a table. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -142,7 +143,7 @@ static bool is_own_and_computes(const result *x) {
     return x->limit == LIMIT_FMA && !strcmp(x->contender->by, "rootdk");
 }
 
-/* Measures again what the noise of the machine has spoilt, for the n-th time; returns how many there were. */
+/* Measures again, for the n-th time, what the machine's noise has spoilt; returns how many. */
 static int mark_noisy(run *r, int n) {
     int noisy = 0;
     for (int i = 0; i < r->result_count; i++)

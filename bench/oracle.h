@@ -1,4 +1,4 @@
-/* How far a result is from the exact one, which is computed in double: rootdk's and any peer's alike. */
+/* How far a result is from the exact one, computed in double: rootdk's and any peer's alike. */
 #ifndef RDK_BENCH_ORACLE_H
 #define RDK_BENCH_ORACLE_H
 
@@ -6,13 +6,13 @@
 
 #include "rootdk/rootdk.h"
 
-/* Of what is in y after a call: the worst error in ULP of y's type at the exact value, over all weights of 1e-6 or
- * more in `rows` rows from the first to the last. Of log-softmax: in ULP of max(1, |exact|), over every finite
- * one. Infinite if a NaN is among them. x must still be there. */
+/* The worst error of y after a call, over all weights of 1e-6 or more in `rows` rows from the first
+ * to the last, in ULP of y's type at the exact value. For log-softmax: over every finite one, in
+ * ULP of max(1, |exact|). Infinite if a NaN is among them. x must still be there. */
 double oracle_softmax_ulp(const rdk_softmax_desc *d, int64_t rows);
 
-/* Of what is in out after a call: the worst |out - exact| / (max|v| * 2^-23) over `rows` queries of all heads, max|v|
- * over the values that the query sees. Infinite if a NaN is among them. */
+/* The worst error of out after a call, |out - exact| / (max|v| * 2^-23), over `rows` queries of all
+ * heads; max|v| is over the values that the query sees. Infinite if a NaN is among them. */
 double oracle_attention_error(const rdk_attention_desc *d, int64_t rows);
 
 #endif

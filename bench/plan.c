@@ -48,7 +48,8 @@ double plan_peak(const plan *p, rdk_isa isa, int half) {
 
 /* ---- How often ------------------------------------------------------------------------------- */
 
-/* As many as fit in the timing's part of a pass. The best of very few would be that of a disturbed machine. */
+/* As many as fit in the timing's part of a pass. The best of very few would be
+ * that of a disturbed machine. */
 static void set_repeats(const plan *p, timing *t) {
     double start = now(), part = p->seconds / p->passes / p->count, call, sample;
     t->bench.run(t->bench.context);
@@ -63,7 +64,7 @@ static void set_repeats(const plan *p, timing *t) {
 
 /* ---- Passes ---------------------------------------------------------------------------------- */
 
-/* Samples of this pass that are taken, and how many there will be, for the line that tells of it. */
+/* Samples taken in this pass, and how many there will be, for the line that shows the progress. */
 static struct progress { int pass, passes, done, all, shown; } progress;
 
 /* Only where somebody is looking. */

@@ -1,4 +1,4 @@
-/* What is timed, and how often: passes over all timings, so that two halves of a run can be compared. */
+/* What is timed, and how often. Passes over all timings, so that two halves of a run compare. */
 #ifndef RDK_BENCH_PLAN_H
 #define RDK_BENCH_PLAN_H
 

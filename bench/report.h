@@ -15,14 +15,15 @@ typedef struct report {
 
 const char *report_cpu(void);
 
-/* The best bandwidth of any work, in bytes per second; memcpy's are read and written. 0 if there is none. */
+/* The best bandwidth of any work in bytes per second, 0 if there is none. For memcpy both the bytes
+ * read and those written count. */
 double bandwidth_of(const report *r, limit_kind kind, bool memory);
 
 /* To the terminal. */
 void report_print(const report *r);
 
-/* As one JSON object; docs/performance.md tells its fields. Returns 0, or -1 with a message if it cannot be
- * written. */
+/* As one JSON object, whose fields docs/performance.md tells. Returns 0, or -1 with a
+ * message if it cannot be written. */
 int report_write(const report *r, const char *path);
 
 #endif

@@ -33,8 +33,9 @@ int64_t shape_out(const shape *s);
 int64_t shape_k(const shape *s);
 int64_t shape_v(const shape *s);
 
-/* Of attention both products, half if causal. Of softmax what occupies an FMA unit: the nine FMAs of a weight in the
- * contract, and the product that normalises it. */
+/* The FLOPs of a work. Attention: both products, half of them if causal. Softmax: what
+ * occupies an FMA unit, which are the nine FMAs of a weight in the contract and the
+ * product that normalises it. */
 double shape_flop(const shape *s);
 
 /* What a call cannot but read and write once: K and V, or x and y. */
@@ -44,8 +45,8 @@ double shape_bytes(const shape *s);
 rdk_softmax_desc shape_softmax(const shape *s);
 rdk_attention_desc shape_attention(const shape *s);
 
-/* Reads a file like bench/shapes.ini. Returns how many shapes it holds, `most` of them in `list`; -1 with a message if it
- * cannot be read, or a line is wrong. */
+/* Reads a file like bench/shapes.ini. Returns how many shapes it holds, `most` of them in `list`,
+ * or -1 with a message if it cannot be read or a line is wrong. */
 int shapes_read(const char *path, shape *list, int most);
 
 #endif

@@ -90,7 +90,8 @@ static bool take_value(shape *s, char *line) {
     return set(s, trim(line), trim(equals + 1));
 }
 
-/* Whether everything is there that its operation needs; keys without a number of heads have one for each. */
+/* Whether all that the operation needs is there. Without a number of heads for the keys,
+ * each query head has its own. */
 static bool complete(shape *s) {
     if (s->op == RDK_OP_SOFTMAX)
         return s->rows && s->cols;

@@ -22,8 +22,8 @@ typedef struct bench {
 
 /* Takes every sample of every entry in one random order, so that whatever slows the machine down
  * for a while slows all of them alike. A sample is a call that is not timed, to warm the caches up
- * (unless `cold`), then as many as fill `seconds`; tick() is told of each. Returns 0, or -1 if an entry
- * did not get all its samples. */
+ * (unless `cold`), then as many as fill `seconds`; tick() is told of each. Returns 0, or -1 if an
+ * entry did not get all its samples. */
 int shim_run(bench *const *list, size_t count, double seconds, void (*tick)(void));
 
 #ifdef __cplusplus

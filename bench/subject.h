@@ -1,4 +1,5 @@
-/* A shape with operands, and everything that is timed on them: rootdk on each ISA, other libraries, the limits. */
+/* A shape with operands, and all that is timed on them: rootdk on each
+ * ISA, other libraries, limits. */
 #ifndef RDK_BENCH_SUBJECT_H
 #define RDK_BENCH_SUBJECT_H
 
@@ -57,8 +58,8 @@ struct subject {
 /* Allocates and fills the operands. */
 void subject_prepare(subject *s, const shape *size);
 
-/* rootdk on an ISA; NULL where it has no kernel of its own for that. The scalar path does a part of the work only
- * where all of it would take long, and nothing if a part is not to be had. */
+/* rootdk on an ISA; NULL where the ISA has no kernel of its own for that. Where all of the work
+ * would take long, the scalar path does a part of it only, or nothing if there is no part. */
 contender *subject_add_isa(subject *s, rdk_isa isa);
 
 /* Another library; NULL if it cannot do the work. */

@@ -104,8 +104,8 @@ typedef struct attention {
     float out[HEADS * QUERIES * D_V];
 } attention;
 
-/* Queries of zeros see all keys alike: the output is the mean of the values, which are powers of two, and so is their
- * number if all are seen. */
+/* Queries of zeros see all keys alike: the output is the mean of the values. The values are powers
+ * of two, and so is their number if all are seen. */
 static rdk_attention_desc means(attention *a) {
     memset(a, 0, sizeof *a);
     fill(a->k, RDK_F32, KV_HEADS * KEYS * D_QK, 1);

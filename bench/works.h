@@ -15,7 +15,8 @@ typedef struct operands {
     size_t scratch_size;
 } operands;
 
-/* Allocates and fills them; `scratch` is what attention may need, in bytes. Ends the program without memory. */
+/* Allocates and fills the operands; `scratch` is what attention may need, in bytes. Ends the
+ * program if memory runs out. */
 void operands_make(operands *o, const shape *s, size_t scratch);
 void operands_free(operands *o);
 

@@ -7,8 +7,8 @@
 #include "kernels/isas.h"
 #include "rootdk/rootdk.h"
 
-/* A flag per ISA: the CPU has all that the ISA's files are compiled with, and the operating system saves
- * its registers. Scalar's is 0, since every CPU has it. */
+/* A flag per ISA: the CPU has all that the ISA's files are compiled with, and the operating system
+ * saves its registers. Scalar's flag is 0, since every CPU has it. */
 enum {
 #define RDK_CPU_FLAG(NAME, ...) RDK_CPU_##NAME = 1 << RDK_ISA_##NAME >> (RDK_ISA_SCALAR + 1),
     RDK_ISAS(RDK_CPU_FLAG)

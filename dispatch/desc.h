@@ -9,9 +9,10 @@
 
 #define RDK_MAX_DESC 4096 /* bytes of a descriptor, ever */
 
-/* Copies the `known` bytes of a descriptor, whose first field is its size. A caller of an older version
- * has a shorter struct, though not below `least`; one of a newer, a longer one, whose surplus must be
- * zero because this version cannot honour it. A size past all reason was never set. */
+/* Copies the `known` bytes of a descriptor, whose first field is its size. A caller of an older
+ * version has a shorter struct, though not below `least`. One of a newer version has a longer
+ * struct, whose surplus must be zero because this version cannot honour it. A size above
+ * RDK_MAX_DESC was never set. */
 static inline rdk_status rdk_copy_desc(void *to, size_t known, size_t least, const void *from) {
     size_t size;
     if (!from)

@@ -56,7 +56,7 @@ rdk_isa rdk_best_isa(unsigned flags) {
     return best;
 }
 
-/* ---- Names ------------------------------------------------------------------------------------ */
+/* ---- Names ----------------------------------------------------------------------------------- */
 
 static const char *const NAMES[RDK_ISA_COUNT] = {
 #define NAME_OF(NAME, name, ...) [RDK_ISA_##NAME] = #name,
@@ -91,13 +91,13 @@ rdk_status rdk_isa_from_name(const char *name, rdk_isa *isa) {
     return RDK_ERR_ISA_UNKNOWN;
 }
 
-/* ---- The choice --------------------------------------------------------------------------------- */
+/* ---- The choice ------------------------------------------------------------------------------ */
 
 /* One table per ISA of this CPU, filled once. */
 static rdk_table tables[RDK_ISA_COUNT];
 static rdk_isa best;
 
-/* What is chosen, and whether it is what was asked for: one pointer, so that they change together. */
+/* The choice, and whether it is what was asked for: one pointer, so that both change together. */
 typedef struct choice {
     const rdk_table *table;
     rdk_status status;
@@ -221,7 +221,7 @@ const char *rdk_kernel_name(rdk_op op) {
     return op >= 0 && op < RDK_OP_COUNT ? current()->table->name[op] : NULL;
 }
 
-/* ---- Version and status --------------------------------------------------------------------------- */
+/* ---- Version and status ---------------------------------------------------------------------- */
 
 const char *rdk_version(void) {
     return RDK_STRING(RDK_VERSION_MAJOR) "." RDK_STRING(RDK_VERSION_MINOR) "." RDK_STRING(

@@ -19,7 +19,8 @@ const rdk_table *rdk_table_for(rdk_isa isa, rdk_status *status);
 rdk_status rdk_softmax_with(const rdk_table *t, const rdk_softmax_desc *desc);
 rdk_status rdk_attention_with(const rdk_table *t, const rdk_attention_desc *desc);
 
-/* Attention whose queries see ranges of keys at most: ranges[b * q_len + i] is that of query i of batch b. */
+/* Attention whose queries see ranges of keys at most: ranges[b * q_len + i] is that of query i
+ * of batch b. */
 rdk_status rdk_attention_ranges_with(const rdk_table *t, const rdk_attention_desc *desc,
                                      const rdk_sight *ranges);
 

@@ -51,18 +51,20 @@ bool rdk_extent_nests(const rdk_extent *e) {
 
 /* ---- Whether two share a byte ------------------------------------------------------------------
  *
- * Two pieces share one if their first bytes are close: first of a - first of b is more than -a->length and
- * less than b->length. Each first byte is a sum of strides times indices. With b's indices counted from the
- * last piece down all signs are alike, so the question is: can indices be chosen, one below each count, such
- * that the sum of strides times indices lies within a certain range? Up to two strides, and all that nest in
- * each other, are answered by division, so that views of any size take little time. */
+ * Two pieces share one if their first bytes are close: first of a - first of b is more than
+ * -a->length and less than b->length. Each first byte is a sum of strides times indices. With b's
+ * indices counted from the last piece down, all signs are alike. So the question is: can indices be
+ * chosen, each below its count, such that the sum of strides times indices lies within a certain
+ * range? Division answers it for up to two strides, and for all strides that nest in each other, so
+ * that views of any size take little time. */
 
 /* stride times 0 ... count - 1; nothing overflows, since spans have addresses. */
 typedef struct term {
     uint64_t stride, count; /* 1 or more */
 } term;
 
-/* The terms, by falling strides; their sum is to be high - width ... high, or 0 ... high if that is less. */
+/* The terms, by falling strides. Their sum is to be high - width ... high, or 0 ... high
+ * if width is more than high. */
 typedef struct sums {
     uint64_t high, width;
     int terms;
@@ -133,8 +135,8 @@ static uint64_t divisor_of(uint64_t a, uint64_t b) {
     return b ? divisor_of(b, a % b) : a;
 }
 
-/* Necessary, and enough for one term or none: some sum is large enough, and a multiple of what divides all
- * strides is in the range. */
+/* Whether the range can be reached at all, which is the whole answer for one term or none. Some sum
+ * must be large enough, and the range must hold a multiple of what divides all strides. */
 static bool may_reach(const sums *s) {
     uint64_t most = 0, divisor = 0;
     for (int i = 0; i < s->terms; i++) {
@@ -161,9 +163,10 @@ static indices indices_of(const sums *s, int at) {
     return (indices){first, last < first ? 0 : last - first + 1};
 }
 
-/* The least x for which a * x modulo m, which is more than a, is low ... high; 0 < low <= high < m. NO_INDEX if there is none, or
- * a * x has more than 64 bits. What is not reached by multiples of a below m takes y rounds: a * x - m * y is low ... high, so
- * m * y modulo a is -high ... -low. */
+/* The least x for which a * x modulo m is low ... high. Here a < m and 0 < low <= high < m.
+ * NO_INDEX if there is none, or if a * x has more than 64 bits. If no multiple of a below m is in
+ * the range, a * x goes round y times: a * x - m * y is low ... high, and so m * y modulo a is
+ * -high ... -low. */
 static uint64_t first_within(uint64_t a, uint64_t m, uint64_t low, uint64_t high) {
     if (a == 0)
         return NO_INDEX;
@@ -175,8 +178,9 @@ static uint64_t first_within(uint64_t a, uint64_t m, uint64_t low, uint64_t high
     return (low + m * y - 1) / a + 1;
 }
 
-/* Two terms: the first may take some indices in a row; the rest must be a multiple of the other's stride, or more by `width` at
- * most. It has such an index, since indices_of() left out what is beyond its last. */
+/* Two terms. The first may take some indices in a row; the rest must be a multiple of the
+ * other's stride, or more by `width` at most. The other has such an index, since indices_of()
+ * left out what is beyond its last. */
 static bool two_reach(const sums *s) {
     const indices x = indices_of(s, 0);
     const uint64_t m = s->term[1].stride;

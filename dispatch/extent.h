@@ -9,8 +9,8 @@
 
 #define RDK_EXTENT_DIMS 3
 
-/* Pieces of `length` bytes, repeated along each dimension; the largest stride comes first. No pieces at
- * all: length is 0. */
+/* Pieces of `length` bytes, repeated along each dimension; the largest stride comes first. Where
+ * there are no pieces, length is 0. */
 typedef struct rdk_extent {
     uintptr_t first;
     int64_t length;
@@ -23,16 +23,18 @@ typedef struct rdk_extent {
 /* `length` elements of `size` bytes at p, not yet repeated. */
 rdk_status rdk_extent_begin(rdk_extent *e, const void *p, int64_t size, int64_t length);
 
-/* Repeated `count` times, `stride` elements apart, 0 or more. RDK_ERR_SIZE if the last byte could not have
- * an address. */
+/* Repeats the pieces `count` times, `stride` elements apart, 0 or more. RDK_ERR_SIZE if the last
+ * byte could not have an address. */
 rdk_status rdk_extent_repeat(rdk_extent *e, int64_t size, int64_t count, int64_t stride);
 
-/* Exact: a matrix may sit between another's rows. It takes little time, however large they are: views so entangled that too much would
- * have to be tried count as overlapping. */
+/* Whether two views share a byte. Exact: a matrix may sit between another's rows. It takes
+ * little time for views of any size; views so entangled that too much would have to be
+ * tried count as overlapping. */
 bool rdk_extents_overlap(const rdk_extent *a, const rdk_extent *b);
 
-/* Whether each dimension's stride covers what the dimensions within it span, so that no two pieces
- * share a byte. A stride of 0 never does. (Pieces that interleave without sharing one are refused too.) */
+/* Whether each dimension's stride covers what the dimensions within it span, so that
+ * no two pieces share a byte. A stride of 0 never does. Pieces that interleave
+ * without sharing one do not nest. */
 bool rdk_extent_nests(const rdk_extent *e);
 
 #endif

@@ -4,8 +4,8 @@
 
 #include <stdint.h>
 
-/* rdk_fpenv_enter() saves the caller's rounding mode, flush-to-zero, trap masks and sticky flags and
- * sets: nearest even, no flushing, no traps. rdk_fpenv_leave() puts back exactly what was saved. */
+/* rdk_fpenv_enter() saves the caller's rounding mode, flush-to-zero, trap masks and sticky flags,
+ * and sets: nearest even, no flushing, no traps. rdk_fpenv_leave() puts back what was saved. */
 
 #if defined(__SSE2__)
 #include <xmmintrin.h>

@@ -1,5 +1,5 @@
-/* Decode: a cache of keys and values grows by a token a step; each step's bits are those that a prefill
- * of all tokens gives in its last row. */
+/* Decode: a cache of keys and values grows by a token a step. The bits of each step are those
+ * of the last row in a prefill of all tokens so far. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

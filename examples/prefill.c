@@ -1,4 +1,5 @@
-/* Prefill: causal attention over a few tokens in [token][head][d], two query heads to each key head. */
+/* Prefill: causal attention over a few tokens in [token][head][d], two
+ * query heads to a key head. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -9,8 +10,8 @@ enum { TOKENS = 4, Q_HEADS = 4, KV_HEADS = 2, D = 8 };
 static float q[TOKENS][Q_HEADS][D], k[TOKENS][KV_HEADS][D], v[TOKENS][KV_HEADS][D];
 static float out[TOKENS][Q_HEADS][D], lse[Q_HEADS][TOKENS];
 
-/* A token's key is large in one element; query head h looks for the token h before its own. The value
- * of a token is its position, so that the output says where a head looked. */
+/* A token's key is large in one element; query head h looks for the token h before its own. The
+ * value of a token is its position, so that the output says where a head looked. */
 static void fill(void) {
     for (int t = 0; t < TOKENS; t++) {
         for (int h = 0; h < Q_HEADS; h++)

@@ -50,8 +50,8 @@ static inline int64_t rdk_piece_end(int64_t first, int64_t d) {
 #define RDK_HEADROOM 8   /* an attention score may lie so far above its reference */
 #define RDK_FLUSH -100   /* weights below 2^FLUSH are +0, so that none is subnormal */
 
-/* A bias this low takes its column out: -2^16 / log2(e), rounded to a float. The lowest finite f16, bf16 and f32
- * lie below it, -10000 does not. */
+/* A bias this low takes its column out: -2^16 / log2(e), rounded to a float. The lowest finite f16,
+ * bf16 and f32 lie below it, -10000 does not. */
 #define RDK_ABSENT -0x1.62e43p+15f
 
 /* HOT of attention, whose scores are logits as they are: MAGIC holds M to there. */
@@ -91,16 +91,16 @@ static inline double rdk_double(uint64_t u) {
     return v;
 }
 
-/* ---- One rounding ----------------------------------------------------------------------------- */
+/* ---- One rounding ---------------------------------------------------------------------------- */
 
 #if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
 static inline float rdk_fma(float a, float b, float c) {
     return __builtin_fmaf(a, b, c);
 }
 #else
-/* The product is exact in double. Rounding the sum to double first, and then to float, goes wrong only if
- * the first time ends midway between two floats, or the float is subnormal. There the sum is rounded to
- * odd, so that rounding it again rounds as if there had been no first time. */
+/* The product is exact in double. Rounding the sum to double first, and then to float, goes wrong
+ * only if the first rounding ends midway between two floats, or the float is subnormal. There the
+ * sum is rounded to odd, so that rounding it again rounds as if it were the only time. */
 static inline float rdk_fma(float a, float b, float c) {
     double p = (double)a * b;
     double s = p + c;
@@ -118,7 +118,7 @@ static inline float rdk_fma(float a, float b, float c) {
 }
 #endif
 
-/* ---- Element types ---------------------------------------------------------------------------- */
+/* ---- Element types --------------------------------------------------------------------------- */
 
 static inline int rdk_type_size(rdk_type type) {
     return type == RDK_F32 ? 4 : 2;
@@ -179,7 +179,7 @@ static inline void rdk_store(void *p, rdk_type type, int64_t i, float v) {
     memcpy((char *)p + i * 2, &h, 2);
 }
 
-/* ---- Scale, bias, weight ------------------------------------------------------------------------ */
+/* ---- Scale, bias, weight --------------------------------------------------------------------- */
 
 typedef struct rdk_scale {
     double c2;    /* scale * log2(e) */
@@ -220,7 +220,8 @@ static inline float rdk_pow2(int k) {
     return rdk_float((uint32_t)(k + 127) << 23);
 }
 
-/* 2^f * 2^k, for |f| a little over 0.5 at most and k in FLUSH .. HEADROOM: the last product is exact. */
+/* 2^f * 2^k, for |f| a little over 0.5 at most and k in FLUSH .. HEADROOM.
+ * The last product is exact. */
 static inline float rdk_exp2(float f, int k) {
     float i = RDK_A6;
     i = rdk_fma(i, f, RDK_A5);
@@ -251,7 +252,7 @@ static inline float rdk_cold_weight(double t, double M) {
     return n < RDK_FLUSH ? 0 : rdk_exp2((float)((t - M) - n), (int)n);
 }
 
-/* What a sum relative to M is multiplied with to be relative to a larger one: 2^(M - larger), or +0. */
+/* 2^(M - larger), or +0: a sum relative to M times this is relative to `larger`. */
 static inline float rdk_rescale(double M, double larger) {
     if (M == larger)
         return 1;
@@ -269,8 +270,9 @@ static inline double rdk_fold(const float lane[RDK_LANES]) {
     return s[0];
 }
 
-/* log2 of a positive normal double, by atanh: log2(m) = 2/ln(2) * (z + z^3/3 + ...), z = (m-1)/(m+1),
- * with m in [2^-0.5, 2^0.5]. Additions, products and one quotient: the same bits everywhere. */
+/* log2 of a positive normal double, by atanh: log2(m) = 2/ln(2) * (z + z^3/3 + ...),
+ * where z is (m-1)/(m+1) and m is in [2^-0.5, 2^0.5]. Additions, products and one
+ * quotient: the same bits everywhere. */
 static inline double rdk_log2(double l) {
     static const double C[11] = {
         /* 2 / ((2i + 1) ln 2), nearest doubles */

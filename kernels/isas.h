@@ -1,4 +1,5 @@
-/* The instruction sets: one line each, in the order of the ladder, and nowhere another list of them. */
+/* The instruction sets, one line each, in the order of the ladder. There
+ * is no other list of them. */
 #ifndef RDK_ISAS_H
 #define RDK_ISAS_H
 
@@ -7,11 +8,11 @@
  * NAME          the enumerator's: RDK_ISA_NAME (rootdk.h), RDK_CPU_NAME (dispatch/cpu.h)
  * name          what rdk_isa_name() says; files and functions of the ISA end in it
  * title         the name in tables for people
- * architecture  what machine_architecture() says where the ISA can run; "" is any. In lower case, with
- *               _ for -, it is Meson's host_machine.cpu_family()
+ * architecture  what machine_architecture() says where the ISA can run; "" is any. In lower case,
+ *               with _ for -, it is Meson's host_machine.cpu_family()
  * needs         what `rootdk info --markdown` says that the ISA needs
- * flags         what the compiler is given for the ISA's files, beside the flags of the ISAs before it
- *               of the same architecture
+ * flags         what the compiler is given for the ISA's files, beside the flags of the ISAs
+ *               before it of the same architecture
  * emulated      1 if the tests of x86-64 also run it through SIMDe (tests/simde/), else 0
  *
  * A line stands below those that it beats. Of one architecture, each needs all that those before it
@@ -24,8 +25,9 @@
       "-mavx512f -mavx512bw -mavx512dq -mavx512vl", 1)                                             \
     X(NEON, neon, "NEON", "AArch64", "AArch64", "", 1)
 
-/* RDK_IN_BUILD(AVX2, yes, no): `yes` where the build has the ISA's files (-DRDK_HAVE_AVX2), else `no`.
- * RDK_HAVE_AVX2 then is 1, RDK_TWO_1 makes two arguments of one, and `yes` becomes the second. */
+/* RDK_IN_BUILD(AVX2, yes, no): `yes` where the build has the ISA's files
+ * (-DRDK_HAVE_AVX2), else `no`. RDK_HAVE_AVX2 is then 1, RDK_TWO_1 makes two arguments of
+ * one, and `yes` becomes the second. */
 #define RDK_TWO_1 1,
 #define RDK_SECOND_(first, second, ...) second
 #define RDK_CHOOSE__(two_or_one, no) RDK_SECOND_(two_or_one, no, no)

@@ -12,8 +12,9 @@ typedef struct rdk_machine {
 
 typedef struct rdk_plan rdk_plan; /* of an attention call: kernels/attention/plan.h */
 
-/* A kernel works in the default floating-point environment, and cannot fail. That of softmax gets a checked
- * descriptor of this version's full size, that of attention tasks of a plan, and scratch for one worker. */
+/* A kernel works in the default floating-point environment, and cannot fail. That of softmax
+ * gets a checked descriptor of this version's full size, that of attention tasks of a plan,
+ * and scratch for one worker. */
 #define RDK_SOFTMAX_KERNEL(name) void name(const rdk_softmax_desc *d)
 #define RDK_ATTENTION_KERNEL(name)                                                                 \
     void name(const rdk_plan *plan, int64_t first, int64_t end, void *scratch)
@@ -45,8 +46,8 @@ typedef struct rdk_table {
     ((t)->op = RDK_KERNEL(op, suffix), (t)->kernel_isa[RDK_OP_##OP] = (t)->isa,                    \
      (t)->name[RDK_OP_##OP] = RDK_STRING(RDK_KERNEL(op, suffix)))
 
-/* What each ISA may have: its table, which overwrites the slots that it has a kernel for, and a kernel
- * per operation. The emulated ones are those that tests run. */
+/* What each ISA may have: a table, which overwrites the slots that the ISA has a kernel for, and a
+ * kernel per operation. The emulated ones are those that tests run. */
 typedef void rdk_table_filler(rdk_table *t);
 #define RDK_DECLARE(NAME, isa, ...)                                                                \
     rdk_table_filler rdk_table_##isa, rdk_table_##isa##_emulated;                                  \

@@ -34,7 +34,7 @@ static void set_heads(attention_case *c, int64_t kv_heads, int64_t group) {
     c->q_heads = kv_heads * group;
 }
 
-/* ---- Sizes ------------------------------------------------------------------------------------------- */
+/* ---- Sizes --------------------------------------------------------------------------------- */
 
 static bool walk_rows(visitor *visit, void *context) {
     attention_case c = attention_default();
@@ -94,8 +94,8 @@ static bool walk_key_edges(visitor *visit, void *context) {
     return true;
 }
 
-/* Values are summed by halves of a block, which are those of positions too: the keys at hand are in one half, or more, and rows that see
- * fewer than others of their group, in fewer. */
+/* Values are summed by halves of a block, counted from position 0. The keys of the call lie in one
+ * half or in more, and rows that see fewer keys than others of their group, in fewer. */
 static bool walk_halves(visitor *visit, void *context) {
     static const int64_t ENDS[] = {64, 128, 192, 256, 320};
     static const int64_t POSITIONS[] = {0,   1,   62,  63,  64,  65,  100, 127,
@@ -226,8 +226,8 @@ static bool walk_wide_blocks(visitor *visit, void *context) {
     return true;
 }
 
-/* So many rows that values are brought together: beside a tile, where they are whole strips and a group sees all keys of a
- * block, or apart; and all of them at once where they lie far apart. */
+/* So many rows that values are copied into strips: by a tile, where the strips are whole and a
+ * group sees all keys of a block, or apart; and all values at once where they lie far apart. */
 static bool walk_packed_values(visitor *visit, void *context) {
     static const int64_t ROWS[] = {72, 73, 80, 97, 121, 250}, KEYS[] = {4, 13, 131, 258};
     static const int64_t COLUMNS[] = {16, 17, 32, 48, 144}, POSITIONS[] = {0, 5, 121};
@@ -270,7 +270,7 @@ static bool walk_empty(visitor *visit, void *context) {
     return true;
 }
 
-/* ---- What a query sees --------------------------------------------------------------------------------- */
+/* ---- What a query sees --------------------------------------------------------------------- */
 
 static bool walk_positions(visitor *visit, void *context) {
     static const int64_t KEYS[] = {1, 16, 17, 33, 129}, ROWS[] = {1, 5, 24, 31}, AT[] = {0, 1000};
@@ -309,7 +309,7 @@ static bool walk_bottom_right(visitor *visit, void *context) {
     return true;
 }
 
-/* NaN and infinities from a key on: some queries see them, some do not, and some tiles hold both. */
+/* NaN and infinities from a key on. Some queries see them, some do not; some tiles have both. */
 static bool walk_specials(visitor *visit, void *context) {
     static const int64_t KEYS[] = {1, 15, 40, 150}, ROWS[] = {1, 6, 30};
     attention_case c = attention_default();
@@ -331,8 +331,9 @@ static bool walk_specials(visitor *visit, void *context) {
     return true;
 }
 
-/* NaN and infinities that some rows of a group see and others do not, in the first chunk, in the middle or in the last; or that all
- * see early, with finite values after them; in all columns or in one. */
+/* NaN and infinities that some rows of a group see and others do not, in the first chunk,
+ * in the middle or in the last; or that all rows see early, with finite values after them.
+ * In all columns or in one. */
 static bool walk_specials_of_some(visitor *visit, void *context) {
     static const int64_t ROWS[] = {4, 25, 49, 100}, KEYS[] = {60, 300, 1130};
     static const int64_t IN[] = {SPECIAL_IN_K, SPECIAL_IN_V, SPECIAL_IN_K | SPECIAL_IN_V};
@@ -365,7 +366,8 @@ static bool walk_specials_of_some(visitor *visit, void *context) {
     return true;
 }
 
-/* Queries that see ranges of keys, in any order, or nothing: both sides of groups and of blocks are left out. */
+/* Queries that see ranges of keys, in any order, or nothing: both sides of groups and of
+ * blocks are left out. */
 static bool walk_ranges(visitor *visit, void *context) {
     static const int64_t ROWS[] = {1, 2, 3, 4, 5, 9, 24, 25, 49, 100, 200};
     static const int64_t KEYS[] = {1, 17, 130, 300, 1100, 2500};
@@ -398,7 +400,7 @@ static bool walk_ranges(visitor *visit, void *context) {
     return true;
 }
 
-/* ---- Memory --------------------------------------------------------------------------------------------- */
+/* ---- Memory -------------------------------------------------------------------------------- */
 
 static attention_case several(void) {
     attention_case c = attention_default();
@@ -429,7 +431,8 @@ static bool walk_zero_strides(visitor *visit, void *context) {
 
 enum { EVERY_SHAPE = 81 }; /* rows and d_qk, each with each */
 
-/* Shapes that between them reach every kind of tile: the number-th, in an order in which neighbours differ in all sizes. */
+/* Shapes that between them reach every kind of tile. This is the number-th, in an order in which
+ * neighbours differ in all sizes. */
 static void set_shape(attention_case *c, int64_t number) {
     static const int64_t ROWS[] = {1, 2, 3, 4, 9, 24, 30, 49, 100};
     static const int64_t D_QK[] = {3, 16, 48, 49, 64, 96, 97, 128, 200};
@@ -455,12 +458,13 @@ static void set_outer(attention_case *c, int dim) {
     set_causal(c, c->causal);
 }
 
-/* What tiles have between rows or steps that are not keys: a tile that tells one from the other by that is mistaken. */
+/* Whether a distance is one that tiles also have between rows or steps that are not keys. A tile
+ * that tells keys from others by their distance gives wrong bits with it. */
 static bool is_distance_of_tiles(int64_t kind) {
     return kind == STRIDE_1 || kind == STRIDE_BLOCK;
 }
 
-/* How many shapes a kind is tried in: keys lie where tiles read them, rows apart, so they get the most. */
+/* How many shapes a kind is tried in. Rows of keys get the most: tiles read them in place. */
 static int shapes_for(int view, int dim, int64_t kind) {
     if (dim != 2 || view >= OPERAND_OUT)
         return 8;
@@ -571,7 +575,8 @@ static bool walk_misaligned(visitor *visit, void *context) {
     return true;
 }
 
-/* As many rows as the scratch has room for, which lies so that aligning it leaves no byte unused behind them. */
+/* As many rows as the scratch has room for. The scratch lies so that aligning it leaves
+ * no byte unused behind them. */
 static bool walk_full_scratch(visitor *visit, void *context) {
     attention_case c = attention_default();
     c.kv_len = 3;
@@ -601,7 +606,7 @@ static bool walk_outputs(visitor *visit, void *context) {
     return true;
 }
 
-/* ---- Values ---------------------------------------------------------------------------------------------- */
+/* ---- Values -------------------------------------------------------------------------------- */
 
 static const float SCALES[] = {0,      1,      0.125f,  -1,    1e-38f,    0x1p-149f,
                                -1e6f,  1e30f,  FLT_MAX, NAN,   INFINITY,  -INFINITY,
@@ -658,7 +663,8 @@ static bool walk_values(visitor *visit, void *context) {
     return true;
 }
 
-/* Scores at the edge from where on a chunk is cold, on either side, and in between the edge of softmax and that of attention. */
+/* Scores on either side of the edge from which a chunk is cold, and between the edges of
+ * softmax and of attention. */
 static bool walk_hot_edge(visitor *visit, void *context) {
     static const int64_t ROWS[] = {1, 3, 9, 25, 49}, KEYS[] = {1, 17, 130, 300},
                          D_QK[] = {1, 16, 97};
@@ -739,7 +745,7 @@ static bool walk_references(visitor *visit, void *context) {
     return true;
 }
 
-/* Sums that underflow to -0 in several chunks: what is written is +0, whatever a tile added of +0. */
+/* Sums that underflow to -0 in several chunks: +0 is written, whatever a tile added of +0. */
 static bool walk_signs_of_zero(visitor *visit, void *context) {
     attention_case c = attention_default();
     c.values = VALUES_TINY;

@@ -17,7 +17,7 @@ enum {
     MOST_DRAWN = 1 << 15 /* floats */
 };
 
-/* ---- Views ----------------------------------------------------------------------------------------- */
+/* ---- Views ----------------------------------------------------------------------------------- */
 
 /* A batch x heads x rows array of pieces of `width`. */
 typedef struct shape {
@@ -95,7 +95,8 @@ static int64_t stride_of(const attention_case *c, int operand, int dim, int64_t 
     return is_input(operand) ? input_stride(kind, usual, width) : output_stride(kind, usual, width);
 }
 
-/* `count` rows or heads span so much, if they do not overlap: what is outside them usually lies behind them. */
+/* The span of `count` rows or heads that do not overlap; what is outside
+ * them usually lies behind. */
 static int64_t span(int64_t count, int64_t usual, int64_t stride) {
     return count * (stride > usual ? stride : usual);
 }
@@ -163,7 +164,7 @@ static rdk_const_view const_view_of(const char *data, const strides *t) {
     return (rdk_const_view){data, t->of[0], t->of[1], t->of[2], RDK_F32};
 }
 
-/* ---- Values ---------------------------------------------------------------------------------------- */
+/* ---- Values ---------------------------------------------------------------------------------- */
 
 static bool holds_each_once(const rdk_const_view *v, int64_t b, int64_t h, int64_t i) {
     return (!b || v->batch_stride) && (!h || v->head_stride) && (!i || v->row_stride);
@@ -365,7 +366,7 @@ static void fill_inputs(const attention_case *c, const rdk_attention_desc *d, bo
     put_specials(c, OPERAND_V, &d->v, &r);
 }
 
-/* ---- Ranges ------------------------------------------------------------------------------------------ */
+/* ---- Ranges -------------------------------------------------------------------------------- */
 
 static int64_t between(rng *r, int64_t least, int64_t most) {
     return least + rng_below(r, most - least + 1);
@@ -419,7 +420,7 @@ const rdk_sight *attention_ranges(const attention_case *c) {
     return ranges;
 }
 
-/* ---- Memory ------------------------------------------------------------------------------------------ */
+/* ---- Memory -------------------------------------------------------------------------------- */
 
 void attention_map(memory *m) {
     static const char *const NAMES[] = {"q", "k", "v", "out", "lse", "weights", "scratch"};
@@ -499,7 +500,7 @@ rdk_attention_desc attention_build(const attention_case *c, memory *m) {
     return d;
 }
 
-/* ---- Cases ------------------------------------------------------------------------------------------- */
+/* ---- Cases ----------------------------------------------------------------------------------- */
 
 attention_case attention_default(void) {
     attention_case c = {.batch = 1, .q_heads = 1, .kv_heads = 1, .q_len = 3, .kv_len = 37};
@@ -644,7 +645,7 @@ attention_case attention_draw(uint64_t seed, uint64_t index) {
     return c;
 }
 
-/* ---- Words -------------------------------------------------------------------------------------------- */
+/* ---- Words ----------------------------------------------------------------------------------- */
 
 #define FIELD(name)                                                                                \
     { #name, offsetof(attention_case, name) }

@@ -1,4 +1,4 @@
-/* An attention call as plain numbers: every case can be drawn from a seed, printed, and built again. */
+/* An attention call as plain numbers: every case can be drawn, printed, and built again. */
 #ifndef RDK_ATTENTION_CASES_H
 #define RDK_ATTENTION_CASES_H
 
@@ -39,8 +39,8 @@ enum {
     SCORES_MIXED,     /* some chunks hot, some cold, some cold and low, some nearly cold */
     SCORES_COLD,      /* or around the edge, or nearly, by the seed */
     SCORES_HUGE,      /* inf and inf - inf within the chain */
-    SCORES_RISING, /* from block to block by about HEADROOM, many so low that they are flushed or nearly */
-    SCORES_BITS, /* any bits at all */
+    SCORES_RISING,    /* from block to block by about HEADROOM; many are flushed, or nearly */
+    SCORES_BITS,      /* any bits at all */
     SCORES_COUNT
 };
 
@@ -64,8 +64,8 @@ enum {
     SPECIAL_IN_V = 1 << OPERAND_V
 };
 
-/* How far batches, heads or rows of an operand lie apart: `width` is the length of its rows. Inputs may overlap; where an output
- * may not lie like that, it lies as usual. */
+/* How far batches, heads or rows of an operand lie apart, in terms of `width`, the length of a row.
+ * Inputs may overlap. Where an output may not lie like that, it lies as usual. */
 enum {
     STRIDE_USUAL, /* behind each other, with `pad` and `gap` */
     STRIDE_0,
@@ -129,18 +129,19 @@ void attention_limit_strides(attention_case *c, int64_t most);
 /* Multiply-adds, roughly. */
 int64_t attention_cost(const attention_case *c);
 
-/* What differs from the default, as name=value words; attention_parse() takes them back, and is false if
- * it does not know one. */
+/* What differs from the default, as name=value words. attention_parse() takes them back, and is
+ * false if it does not know one. */
 void attention_describe(const attention_case *c, char *text, size_t size);
 bool attention_parse(attention_case *c, const char *text);
 
-/* What the queries of all batches see at most; NULL if that is everything. Good until the next call. */
+/* What the queries of all batches see at most; NULL if that is everything. Good until the next
+ * call. */
 const rdk_sight *attention_ranges(const attention_case *c);
 
 void attention_map(memory *m);
 
-/* Fills the buffers and gives the descriptor. Every buffer ends with its last element; what lies between
- * the rows of inputs is signalling NaN. */
+/* Fills the buffers and gives the descriptor. Every buffer ends with its last element; between the
+ * rows of inputs is signalling NaN. */
 rdk_attention_desc attention_build(const attention_case *c, memory *m);
 
 #endif

@@ -236,9 +236,10 @@ const axis BITS_AXES[] = {
     {0},
 };
 
-/* ---- Memory ------------------------------------------------------------------------------------------- */
+/* ---- Memory ---------------------------------------------------------------------------------- */
 
-/* Every tail in every type, flush with both ends: 1 and 3 rows, one vector or five before the tail. */
+/* Every tail in every type, flush with both ends: 1 and 3 rows, one
+ * vector or five before the tail. */
 static bool walk_tails(visitor *visit, void *context) {
     EACH_TYPE(x)
     EACH_TYPE(y)

@@ -7,7 +7,7 @@
 
 #include "kernels/contract.h"
 
-/* ---- Inputs beside x -------------------------------------------------------------------------------- */
+/* ---- Inputs beside x ------------------------------------------------------------------------- */
 
 static void fill_bias(char *p, rdk_type type, int64_t n, bias_kind kind, rng *r) {
     for (int64_t j = 0; j < n; j++) {
@@ -69,7 +69,7 @@ static int64_t visible_of(const softmax_case *c, int64_t row, rng *r) {
     return n < c->cols ? n : c->cols;
 }
 
-/* ---- Memory -------------------------------------------------------------------------------------------- */
+/* ---- Memory ---------------------------------------------------------------------------------- */
 
 void memory_map(memory *m) {
     static const char *const NAMES[] = {"x", "y", "bias", "row_scale", "visible", "lse"};
@@ -179,7 +179,7 @@ const guarded *memory_y(const memory *m, const rdk_softmax_desc *d) {
     return d->y == d->x ? &m->buffer[BUFFER_X] : &m->buffer[BUFFER_Y];
 }
 
-/* ---- Cases ------------------------------------------------------------------------------------------------ */
+/* ---- Cases ----------------------------------------------------------------------------------- */
 
 softmax_case case_default(void) {
     return (softmax_case){.rows = 3, .cols = 70, .at_end = true, .seed = 1};
@@ -257,7 +257,7 @@ softmax_case case_draw(uint64_t seed, uint64_t index) {
     return c;
 }
 
-/* ---- Words -------------------------------------------------------------------------------------------------- */
+/* ---- Words ----------------------------------------------------------------------------------- */
 
 const char *type_name(rdk_type type) {
     return type == RDK_F32 ? "f32" : type == RDK_F16 ? "f16" : "bf16";

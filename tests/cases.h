@@ -1,4 +1,5 @@
-/* A softmax call as plain numbers: every case can be drawn from a seed, printed, and built again. */
+/* A softmax call as plain numbers: every case can be drawn from a seed,
+ * printed, and built again. */
 #ifndef RDK_CASES_H
 #define RDK_CASES_H
 
@@ -9,7 +10,7 @@
 #include "tests/run.h"
 #include "tests/values.h"
 
-/* ---- What a case is ---------------------------------------------------------------------------- */
+/* ---- What a case is -------------------------------------------------------------------------- */
 
 typedef enum bias_kind {
     BIAS_NONE,
@@ -72,7 +73,7 @@ void case_describe(const softmax_case *c, char *text, size_t size);
 
 const char *type_name(rdk_type type);
 
-/* ---- A case in memory -------------------------------------------------------------------------- */
+/* ---- A case in memory ------------------------------------------------------------------------ */
 
 enum {
     BUFFER_X,

@@ -17,7 +17,7 @@ static uint32_t bits_at(const char *p, rdk_type type) {
     return half;
 }
 
-/* Negative numbers below zero, so that neighbours differ by one; the two zeros are the same point. */
+/* Orders all numbers so that neighbours differ by one; the two zeros are the same point. */
 static int64_t rank(uint32_t bits, rdk_type type) {
     uint32_t sign = type == RDK_F32 ? 0x80000000 : 0x8000;
     return bits & sign ? -(int64_t)(bits & ~sign) : (int64_t)bits;
@@ -42,7 +42,7 @@ void show_element(char *text, size_t size, const char *p, rdk_type type) {
              (double)rdk_load(p, type, 0));
 }
 
-/* ---- Layouts ------------------------------------------------------------------------------------ */
+/* ---- Layouts --------------------------------------------------------------------------------- */
 
 int64_t layout_rows(const layout *l) {
     int64_t rows = l->cols > 0;
@@ -92,7 +92,7 @@ static int64_t count_different(const char *got, const char *expected, const layo
     return different;
 }
 
-/* ---- Reports ------------------------------------------------------------------------------------- */
+/* ---- Reports --------------------------------------------------------------------------------- */
 
 /* "out[0][1][5]" */
 static void name_row(char *text, size_t size, const char *name, const layout *l, int64_t row) {

@@ -11,8 +11,8 @@
 
 enum { LAYOUT_DIMS = 3 };
 
-/* How the elements lie in a buffer: rows of `cols`, found by up to three indices, the outermost first;
- * what belongs to no row is a gap. With cols = 0 nothing in the buffer is an element. */
+/* How the elements lie in a buffer: rows of `cols`, found by up to three indices, the outermost
+ * first. What belongs to no row is a gap. With cols = 0 nothing in the buffer is an element. */
 typedef struct layout {
     rdk_type type;
     int dims; /* how many of the indices there are */

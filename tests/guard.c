@@ -12,7 +12,7 @@ enum { MAX_GUARDED = 32 };
 static guarded *known[MAX_GUARDED]; /* so that a report can name the buffer */
 static int known_count;
 
-/* ---- Buffers ---------------------------------------------------------------------------------- */
+/* ---- Buffers --------------------------------------------------------------------------------- */
 
 static void give_up(const char *what) {
     perror(what);
@@ -56,7 +56,7 @@ size_t guard_window_bytes(const guarded *g) {
     return (size_t)(last - guard_window(g));
 }
 
-/* ---- Faults ----------------------------------------------------------------------------------- */
+/* ---- Faults ---------------------------------------------------------------------------------- */
 
 static void describe_fault(const guard_fault *fault, char *report, size_t size) {
     if (fault->kind != GUARD_MEMORY) {

@@ -24,8 +24,8 @@ enum {
 /* Maps `room` bytes, rounded up to pages. Ends the program if there is no memory. */
 void guard_map(guarded *g, const char *name, size_t room);
 
-/* Puts a buffer of `bytes` at the start or the end of the room, `away` bytes (below GUARD_SLACK) from
- * it. Those bytes, and as many on the other side, are canaries. */
+/* Puts a buffer of `bytes` at the start or the end of the room, `away` bytes (below GUARD_SLACK)
+ * from it. Those bytes, and as many on the other side, are canaries. */
 void *guard_place(guarded *g, size_t bytes, size_t away, bool at_end);
 
 /* The buffer with its canaries. */
@@ -38,8 +38,9 @@ extern const bool GUARD_TELLS_ACCESS;
 /* Whether the distance in a report is that of the byte. If not, it is that of the byte's page. */
 extern const bool GUARD_TELLS_BYTE;
 
-/* Runs call(argument). On a memory fault, an illegal instruction or a floating-point trap it gives up the call, says in `report`
- * what happened ("read past the end of x by 4 bytes") and returns false. */
+/* Runs call(argument). On a memory fault, an illegal instruction or a floating-point trap
+ * it gives up the call, says in `report` what happened ("read past the end of x by 4
+ * bytes") and returns false. */
 bool guard_call(void (*call)(void *), void *argument, char *report, size_t report_size);
 
 #endif

@@ -12,7 +12,7 @@
 #include "tests/guard.h"
 #include "tests/guard_system.h"
 
-/* ---- Memory ----------------------------------------------------------------------------------- */
+/* ---- Memory ---------------------------------------------------------------------------------- */
 
 size_t guard_page_bytes(void) {
     return (size_t)sysconf(_SC_PAGESIZE);
@@ -27,7 +27,7 @@ bool guard_allow(char *first, size_t bytes) {
     return mprotect(first, bytes, PROT_READ | PROT_WRITE) == 0;
 }
 
-/* ---- Faults ----------------------------------------------------------------------------------- */
+/* ---- Faults ---------------------------------------------------------------------------------- */
 
 static sigjmp_buf resume;
 static volatile sig_atomic_t in_call;
@@ -82,7 +82,7 @@ static void install_handlers(void) {
     if (installed)
         return;
     installed = true;
-    /* SA_NODEFER: the signal stays unblocked after the jump, and sigsetjmp need not save the mask. */
+    /* SA_NODEFER: the signal stays unblocked after the jump; sigsetjmp need not save the mask. */
     struct sigaction action = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_NODEFER};
     for (size_t i = 0; i < sizeof SIGNALS / sizeof SIGNALS[0]; i++)
         if (sigaction(SIGNALS[i], &action, NULL)) {

@@ -6,7 +6,7 @@
 #include "tests/guard.h"
 #include "tests/guard_system.h"
 
-/* ---- Memory ----------------------------------------------------------------------------------- */
+/* ---- Memory ---------------------------------------------------------------------------------- */
 
 size_t guard_page_bytes(void) {
     SYSTEM_INFO info;
@@ -23,7 +23,7 @@ bool guard_allow(char *first, size_t bytes) {
     return VirtualProtect(first, bytes, PAGE_READWRITE, &before);
 }
 
-/* ---- Faults ----------------------------------------------------------------------------------- */
+/* ---- Faults ---------------------------------------------------------------------------------- */
 
 const bool GUARD_TELLS_ACCESS = true;
 const bool GUARD_TELLS_BYTE = true;

@@ -1,11 +1,11 @@
-/* The oracle: softmax and attention in double with libm's exp and log, written naively and apart from the
- * kernels; what the tests of accuracy draw for it, and the units they measure in. */
+/* The oracle: softmax and attention in double with libm's exp and log, written naively and apart
+ * from the kernels. Beside it, the draws and the units of the tests of accuracy. */
 #ifndef RDK_ORACLE_H
 #define RDK_ORACLE_H
 
 #include <stdint.h>
 
-/* ---- Softmax ------------------------------------------------------------------------------------- */
+/* ---- Softmax --------------------------------------------------------------------------------- */
 
 typedef struct oracle {
     double max, sum, lse; /* sum of exp(z - max) */
@@ -17,10 +17,10 @@ oracle oracle_of(const double *z, int64_t n);
 /* The weight of one of them. */
 double oracle_weight(const oracle *o, double z);
 
-/* ---- Attention ----------------------------------------------------------------------------------- */
+/* ---- Attention ------------------------------------------------------------------------------- */
 
-/* Logits of the first n keys, rows of d floats `stride` apart: a product of two floats is exact, so only
- * the sum rounds, in double. */
+/* Logits of the first n keys, rows of d floats `stride` apart. A product of two floats is exact in
+ * double, so only the sum rounds. */
 void oracle_logits(double *z, float scale, const float *q, const float *k, int64_t stride,
                    int64_t d, int64_t n);
 
@@ -28,13 +28,13 @@ void oracle_logits(double *z, float scale, const float *q, const float *k, int64
 void oracle_output(double *out, const oracle *o, const double *z, const float *v, int64_t stride,
                    int64_t d, int64_t n);
 
-/* ---- Draws --------------------------------------------------------------------------------------- */
+/* ---- Draws ----------------------------------------------------------------------------------- */
 
 void draw_seed(uint64_t seed);
 double draw_uniform(void); /* (0, 1) */
 double draw_normal(void);  /* N(0,1) */
 
-/* ---- Units --------------------------------------------------------------------------------------- */
+/* ---- Units ----------------------------------------------------------------------------------- */
 
 /* The ULP of a type with `bits` of fraction and least normal exponent `least`, in v's binade. */
 double ulp_of(double v, int bits, int least);

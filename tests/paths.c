@@ -32,7 +32,8 @@ static path *add(path paths[RDK_MAX_PATHS], int *count, const char *name, const 
     return p;
 }
 
-/* Whether kernels for `isa` are in this build; their table is what a CPU with everything would get. */
+/* Whether kernels for `isa` are in this build. *t becomes what a CPU
+ * with every feature would get. */
 static bool in_build(rdk_isa isa, rdk_table *t) {
     rdk_table_fill(t, ~0u, isa);
     return t->isa == isa;

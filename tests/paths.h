@@ -19,7 +19,8 @@ const char *rdk_only_path(void);
 
 bool rdk_path_is_wanted(const path *p);
 
-/* Fills `paths`, scalar first, and returns how many there are. Ends the process if RDK_PATH names none. */
+/* Fills `paths`, scalar first, and returns how many there are. If RDK_PATH names none
+ * of them, the process ends. */
 int rdk_paths(path paths[RDK_MAX_PATHS]);
 
 /* Why paths whose kernels are in the build cannot run here, a line each; returns how many. */

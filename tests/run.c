@@ -21,7 +21,7 @@ void checker_begin(checker *k) {
     }
 }
 
-/* ---- A call ------------------------------------------------------------------------------------ */
+/* ---- A call ---------------------------------------------------------------------------------- */
 
 typedef struct call {
     const path *path;
@@ -43,13 +43,14 @@ static bool run(const path *p, const job *j, char *report, size_t size) {
     return c.status == RDK_OK;
 }
 
-/* ---- Windows ------------------------------------------------------------------------------------- */
+/* ---- Windows --------------------------------------------------------------------------------- */
 
 static size_t before_data(const guarded *g) {
     return (size_t)(g->data - guard_window(g));
 }
 
-/* Scratch is the largest buffer, and its contents are no one's: its canaries are kept by themselves. */
+/* Scratch is the largest buffer, and its contents are nobody's: its
+ * canaries are kept by themselves. */
 static void spoil(const guarded *scratch) {
     memset(scratch->data, SCRATCH_BYTE, scratch->bytes);
     make_undefined(scratch->data, scratch->bytes);
@@ -125,7 +126,7 @@ static bool compare(const checker *k, const job *j, char *report, size_t size) {
            compare_canaries(k, j->scratch, report, size);
 }
 
-/* ---- A case ----------------------------------------------------------------------------------------- */
+/* ---- A case ---------------------------------------------------------------------------------- */
 
 static void fail(checker *k, int which, const job *j, const char *what) {
     char description[2048];

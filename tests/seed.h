@@ -1,7 +1,9 @@
-/* The seed of what the tests draw: the first 16 hexadecimal digits of the commit that is built, so that every
- * commit sees other cases; 0x2024 where git does not tell it. RDK_SEED in the environment is taken instead.
+/* The seed of what the tests draw: the first 16 hexadecimal digits of the commit that is
+ * built, so that every commit sees other cases; 0x2024 where git does not tell it. RDK_SEED in
+ * the environment is taken instead.
  *
- * Not for golden cases, axes, kernels that must fail and the figures of accuracy: they are the same always. */
+ * Not for golden cases, axes, kernels that must fail and the figures of accuracy: they are the
+ * same always. */
 #ifndef RDK_SEED_H
 #define RDK_SEED_H
 

@@ -1,4 +1,5 @@
-/* What every test program shares: greatest, with a main that closes on "N passed, N failed, N skipped". */
+/* What every test program shares: greatest, and a main() whose last line is
+ * "N passed, N failed, N skipped". */
 #ifndef RDK_SUITE_H
 #define RDK_SUITE_H
 

@@ -1,5 +1,6 @@
-/* Attention, same bits: every path against the scalar reference, along every axis and over random draws.
- * Its options: tests/options.h; and --replay "CASE", the words of a reported case. */
+/* Attention, same bits: every path against the scalar reference, along every axis and
+ * over random draws. Options: those of tests/options.h, and --replay "CASE" with the
+ * words of a reported case. */
 #include <string.h>
 
 #include "tests/attention_check.h"

@@ -1,7 +1,8 @@
 /* The corner table of docs/arithmetic.md, section 11: every row of it on every path, with its bits.
  *
- * A corner is a query whose keys are all the same but one, the one `here`. It is run with several numbers
- * of keys, in several places, widths and shapes, with and without hidden keys that hold NaN and Inf. */
+ * A corner is a query whose keys are all the same but one, the one `here`. It runs with several
+ * numbers of keys, in several places, widths and shapes, with and without hidden keys of NaN and
+ * Inf. */
 #include <string.h>
 
 #include "kernels/contract.h"
@@ -173,7 +174,7 @@ static const corner CORNERS_OF_TWO[] = {
      MINUS_INF, QUIET},
 };
 
-/* ---- One run ---------------------------------------------------------------------------------- */
+/* ---- One run --------------------------------------------------------------------------------- */
 
 /* Where `here` is, and what is around. */
 typedef struct setup {
@@ -376,7 +377,7 @@ TEST has_its_bits(const path *p, const corner *c, int least) {
     PASS();
 }
 
-/* ---- What is no corner of a key ---------------------------------------------------------------- */
+/* ---- What is no corner of a key -------------------------------------------------------------- */
 
 /* No keys, or none visible: whatever the scale, and whatever they hold. */
 TEST nothing_visible(const path *p) {
@@ -449,9 +450,10 @@ TEST no_keys_need_no_pointers(const path *p) {
     PASS();
 }
 
-/* Whether a chunk is hot shows where its first block has values of 1 and scores `less`, and the last key has the largest score and a
- * value of 0. A hot chunk keeps weights that a cold one flushes: its reference has not yet moved, or it never moves and lies lower than the
- * largest score, or higher. */
+/* Whether a chunk is hot shows where its first block has values of 1 and scores `less`, and
+ * the last key has the largest score and a value of 0. A hot chunk keeps weights that a
+ * cold one flushes: its reference has not yet moved, or never moves and lies below the
+ * largest score, or above it. */
 typedef struct hot_edge {
     float largest, less, out;
 } hot_edge;
@@ -511,7 +513,8 @@ TEST edge_of_hot(const path *p, const hot_edge *e) {
     PASS();
 }
 
-/* A NaN is found in whichever query of many it is, and is of no other. Its payload would be an exponent if it were not. */
+/* A NaN is found in whichever of many queries it is, and stays there. Its payload is one that
+ * would pass for an exponent. */
 TEST one_query_of_many_is_nan(const path *p) {
     enum { QUERIES = 96, SEEN = 2 * RDK_BLOCK, SIZE = 128 };
     static float queries[QUERIES * SIZE], keys[SEEN * SIZE], values[SEEN * SIZE];
@@ -549,7 +552,8 @@ TEST one_query_of_many_is_nan(const path *p) {
     PASS();
 }
 
-/* Calls of some queries, of which the later ones see key `at`, and what they give where that key is as any. */
+/* Calls of some queries, of which the later ones see key `at`, and what they give where
+ * that key is like any other. */
 typedef struct few_see {
     rdk_attention_desc d;
     int64_t at;
@@ -610,8 +614,9 @@ static bool special_key(const few_see *f, const path *p) {
            with_element(f, p, key, SIGNALLING, -1, QUIET, "NaN in K");
 }
 
-/* A NaN in a key or a value, or an infinite value, in the first chunk, in the middle, or last; seen by all, by some, or by the last query.
- * An infinite value stays one, in its column, whatever the sum of the weights. */
+/* A NaN in a key or a value, or an infinite value: in the first chunk, in the middle, or last; seen
+ * by all queries, by some, or by the last. An infinite value stays infinite, in its column,
+ * whatever the sum of the weights. */
 TEST special_key_is_of_those_who_see_it(const path *p) {
     enum { MOST = 1100, WIDTH = 33, SIZE = 3, QUERIES = 49 };
     static const int KEY_COUNTS[] = {1, 2, 3, 7, 63, 64, 65, 100, 130, 193, MOST},

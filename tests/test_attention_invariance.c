@@ -1,8 +1,10 @@
-/* Invariance: a query gives the same bits however it is computed: alone or among others, in whatever
- * batch, head or group, as a row of a prefill or as a decode step, with or without keys it cannot see.
+/* Invariance: a query gives the same bits however it is computed. It may come alone or among
+ * others, in any batch, head or group, as a row of a prefill or as a decode step, with or without
+ * keys that it cannot see.
  *
- * A scene is a query with its keys and values. A setting puts the scene somewhere into a larger call whose
- * other elements are noise; what comes out for the query is compared with the query alone. */
+ * A scene is a query with its keys and values. A setting puts the scene somewhere into a larger
+ * call whose other elements are noise. The query's results there are compared with those of the
+ * query alone. */
 #include <math.h>
 #include <string.h>
 
@@ -18,7 +20,7 @@ static path paths[RDK_MAX_PATHS];
 static int path_count;
 static uint64_t seed;
 
-/* ---- Scenes -------------------------------------------------------------------------------------- */
+/* ---- Scenes -------------------------------------------------------------------------------- */
 
 typedef struct scene {
     int64_t keys, d_qk, d_v, key_pos0;
@@ -46,7 +48,7 @@ static void set_scene(const scene *s) {
         values[i] = normal(&r);
 }
 
-/* ---- Settings ------------------------------------------------------------------------------------- */
+/* ---- Settings ------------------------------------------------------------------------------ */
 
 typedef enum noise { NOISE_NORMAL, NOISE_NAN, NOISE_COLD, NOISE_COUNT } noise;
 
@@ -172,7 +174,7 @@ static void put_scene(const scene *s, const setting *t, const rdk_attention_desc
     }
 }
 
-/* ---- Results --------------------------------------------------------------------------------------- */
+/* ---- Results ------------------------------------------------------------------------------- */
 
 typedef struct result {
     rdk_status status;
@@ -251,7 +253,7 @@ static bool stand_alone(const path *p, const scene *s) {
     return alone.status == RDK_OK;
 }
 
-/* ---- Tests ------------------------------------------------------------------------------------------- */
+/* ---- Tests --------------------------------------------------------------------------------- */
 
 /* On every path the query alone is what the reference makes of it, and something at all. */
 TEST alone_is_the_reference(const path *p) {
@@ -472,8 +474,8 @@ TEST keys_cut_off_in_front(const path *p) {
     PASS();
 }
 
-/* Keys and values that are more than a cache holds are fetched otherwise, and so are those on a CPU with a large L2. Here all
- * batches have the same ones. */
+/* Keys and values that exceed the largest cache are fetched otherwise, and so are those on a CPU
+ * with a large L2. Here all batches have the same ones. */
 TEST beyond_the_caches(const path *p) {
     enum { KEYS = 333, MAX_GROUP = 5, MAX_SIZE = 128, BYTES = 1 << 25 };
     static const int64_t SIZES[] = {64, 128};
@@ -519,7 +521,8 @@ TEST beyond_the_caches(const path *p) {
 
 enum { RANGED = 60 };
 
-/* Whether row i, which saw a range of the keys of d, is as a call of its own over these keys alone. */
+/* Whether row i, which saw a range of the keys of d, is as a call of its own over these keys
+ * alone. */
 static bool is_as_alone(const path *p, const rdk_attention_desc *d, int64_t i, rdk_sight range) {
     static float out[MAX_D], weights[MAX_KEYS];
     const float *whole = (const float *)d->weights.data + i * d->weights.row_stride;

@@ -536,7 +536,8 @@ TEST cancelled_bias_gives_halves(const path *p) {
     PASS();
 }
 
-/* y of two columns, `top` and `top` - 3, as logits or half of each as a bias: the whole might be absent. */
+/* y of two columns, `top` and `top` - 3, as logits or half of each as a bias; the whole
+ * as a bias might be absent. */
 static bool three_apart(const path *p, uint32_t top, bool biased, uint32_t y[2]) {
     float z[2] = {rdk_float(top), rdk_float(top) - 3}, half[2] = {z[0] / 2, z[1] / 2};
     rdk_softmax_desc d = {.size = sizeof d, .rows = 1, .cols = 2, .y = y};

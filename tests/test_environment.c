@@ -1,4 +1,4 @@
-/* The caller's floating-point environment: it changes no bit of a result, and nothing changes it. */
+/* The caller's floating-point environment changes no bit of a result, and nothing changes it. */
 #include <string.h>
 
 #include "tests/attention_check.h"
@@ -6,7 +6,7 @@
 #include "tests/guard.h"
 #include "tests/suite.h"
 
-/* ---- The control and status registers of this CPU --------------------------------------------------- */
+/* ---- The control and status registers of this CPU -------------------------------------------- */
 
 typedef struct setting {
     const char *name;
@@ -95,7 +95,7 @@ static const setting SETTINGS[] = {
 
 #define SETTING_COUNT (sizeof SETTINGS / sizeof SETTINGS[0])
 
-/* ---- A call in another environment --------------------------------------------------------------------- */
+/* ---- A call in another environment ----------------------------------------------------------- */
 
 /* An operation's next call, built anew in guarded memory for each run. */
 typedef struct operation {
@@ -124,7 +124,7 @@ static void call_strangely(void *argument) {
     set_environment(&SETTINGS[0]);
 }
 
-/* ---- Operations --------------------------------------------------------------------------------------- */
+/* ---- Operations ------------------------------------------------------------------------------ */
 
 static checker of_softmax, of_attention;
 static rdk_softmax_desc softmax_desc;
@@ -158,7 +158,7 @@ static const operation SOFTMAX = {&of_softmax, call_softmax, build_softmax, desc
 static const operation ATTENTION = {&of_attention, call_attention, build_attention,
                                     describe_attention, OPERAND_SCRATCH};
 
-/* ---- The same bits ------------------------------------------------------------------------------------ */
+/* ---- The same bits --------------------------------------------------------------------------- */
 
 static void keep_windows(const operation *o) {
     const memory *m = &o->k->memory;

@@ -1,4 +1,4 @@
-/* The longest row there may be, 2^31 columns: what comes out is known, and its memory costs nothing. */
+/* The longest row there may be, 2^31 columns: the result is known, and its memory costs nothing. */
 #define _GNU_SOURCE /* memfd_create */
 #include <sys/mman.h>
 #include <unistd.h>
@@ -48,7 +48,7 @@ static bool is_all(const char *y, uint16_t expected) {
     return true;
 }
 
-/* 2^31 weights of 1, blocks of 128 of them: l is exact, and so are its logarithm and its inverse. */
+/* 2^31 weights of 1, in blocks of 128: l is exact, and so are its logarithm and its inverse. */
 TEST weights_are_exact(const path *p, const void *x, char *y) {
     float lse = 0, expected = (float)(31 * RDK_LN2);
     rdk_softmax_desc d = desc_of(x, y, &lse);

@@ -1,4 +1,4 @@
-/* Memory whose contents nobody may depend on, said to the tools that watch: MemorySanitizer, and valgrind in a
+/* Memory whose contents nobody may depend on. MemorySanitizer is told, and valgrind in a
  * build with -DRDK_VALGRIND. */
 #ifndef RDK_UNDEFINED_H
 #define RDK_UNDEFINED_H

@@ -6,7 +6,7 @@
 
 #include "kernels/contract.h"
 
-/* ---- Random numbers ------------------------------------------------------------------------------ */
+/* ---- Random numbers -------------------------------------------------------------------------- */
 
 uint64_t rng_next(rng *r) { /* splitmix64 */
     uint64_t z = r->state += 0x9e3779b97f4a7c15;
@@ -45,7 +45,7 @@ float base2(rng *r, double target, float c) {
     return x;
 }
 
-/* ---- Elements ---------------------------------------------------------------------------------------- */
+/* ---- Elements -------------------------------------------------------------------------------- */
 
 void put_bits(char *p, rdk_type type, int64_t i, uint32_t bits) {
     uint16_t half = (uint16_t)bits;
@@ -72,7 +72,7 @@ void poison(char *p, rdk_type type, size_t elements) {
                                    : 0x7fa5);
 }
 
-/* ---- Rows of logits ---------------------------------------------------------------------------------- */
+/* ---- Rows of logits -------------------------------------------------------------------------- */
 
 const char *const FAMILY_NAMES[FAMILY_COUNT] = {
     "normal",     "wide",        "ascending",  "descending",    "one-hot",       "equal",

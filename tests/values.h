@@ -10,7 +10,7 @@
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
-/* ---- Random numbers ------------------------------------------------------------------------------ */
+/* ---- Random numbers -------------------------------------------------------------------------- */
 
 typedef struct rng {
     uint64_t state;
@@ -29,7 +29,7 @@ float pick(rng *r, const float *values, size_t count);
 /* The x that is `target` in base 2 under scale c, or a few units in the last place off it. */
 float base2(rng *r, double target, float c);
 
-/* ---- Elements -------------------------------------------------------------------------------------- */
+/* ---- Elements -------------------------------------------------------------------------------- */
 
 void put_bits(char *p, rdk_type type, int64_t i, uint32_t bits);
 
@@ -39,7 +39,7 @@ void put_nan(char *p, rdk_type type, int64_t i, rng *r);
 /* What lies between and behind the rows is signalling NaN: whoever reads it shows it. */
 void poison(char *p, rdk_type type, size_t elements);
 
-/* ---- Rows of logits ---------------------------------------------------------------------------------- */
+/* ---- Rows of logits -------------------------------------------------------------------------- */
 
 typedef enum family {
     FAMILY_NORMAL,

@@ -7,8 +7,8 @@
 
 #include "rootdk/rootdk.h"
 
-/* Few queries leave a product little to do, so those of all the heads that share K and V are stacked to one
- * matrix; many come head by head. */
+/* A product of few queries has little to do, so those of all heads that share K and V are stacked
+ * to one matrix. Many queries come head by head. */
 typedef struct stacks {
     int64_t heads; /* in a stack: 1, or all that share K and V */
     int64_t count; /* of stacks */
@@ -18,8 +18,9 @@ typedef struct stacks {
 /* A stack of heads has at most `few` queries of each. */
 stacks stacks_of(const rdk_attention_desc *d, int64_t few);
 
-/* Whether the peers can do it: one batch in f32, rows of a stack one after the other, nothing but the output
- * wanted, and a key to see for every query, since theirs is a softmax that divides by a sum of nothing. */
+/* Whether the peers can do the work: one batch in f32, rows of a stack one after the other,
+ * and no other result than the output. Every query must see a key, since the peers' softmax
+ * would divide by an empty sum. */
 bool stacks_fit(const rdk_attention_desc *d, const stacks *s);
 
 /* How many keys row r of a stack sees; never less than the row before it, within a head. */

@@ -8,8 +8,8 @@
 
 extern const peer peer_onednn, peer_xnnpack, peer_openblas, peer_plain;
 
-/* Whether softmax or log-softmax of whole rows is all that is asked for, with x and y of one type, and perhaps a
- * scale and a bias. */
+/* Whether the work is softmax or log-softmax of whole rows, with x and y of one type, and
+ * at most a scale and a bias. */
 bool softmax_is_dense(const rdk_softmax_desc *d);
 
 #endif

@@ -1,4 +1,5 @@
-/* oneDNN 2: its softmax, and attention as a user of its primitives writes it: matmul, softmax, matmul. */
+/* oneDNN 2: its softmax, and attention as a user of its primitives writes it
+ * (matmul, softmax, matmul). */
 #define _GNU_SOURCE /* for RTLD_DEFAULT */
 #include <dlfcn.h>
 #include <math.h>

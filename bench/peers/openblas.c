@@ -1,4 +1,4 @@
-/* OpenBLAS: attention as anyone would write it, with sgemm for both products and a plain softmax between them. */
+/* OpenBLAS: attention as anyone would write it, two calls of sgemm with a plain softmax between. */
 #include <cblas.h>
 #include <stdlib.h>
 #include <string.h>

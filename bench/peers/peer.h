@@ -4,10 +4,10 @@
 
 #include "rootdk/rootdk.h"
 
-/* A prepared call. Whatever does not depend on the values of the operands was done when it was prepared: a
- * peer's primitives and scratch. It runs on one thread, the one that prepared it, and reads and writes the
- * operands of its descriptor, which must outlive it (the descriptor need not) and be followed by SLACK bytes, as
- * those of allocate() are (bench/inputs.h). */
+/* A prepared call. All that does not depend on the operands' values was done before: primitives
+ * and scratch of the peer. It runs on the one thread that prepared it. The operands of its
+ * descriptor must outlive it (the descriptor need not) and be followed by SLACK bytes, as those of
+ * allocate() are (bench/inputs.h). */
 typedef struct peer_call peer_call;
 struct peer_call {
     const char *how; /* which of the peer's ways, for example "matmul + softmax + matmul" */
@@ -20,8 +20,8 @@ struct peer_call {
 typedef struct peer {
     const char *name; /* "oneDNN" */
     const char *(*version)(void);
-    /* The call that does what rdk_softmax or rdk_attention does on these operands. NULL if the peer has none:
-     * another type, a bias that it cannot add, a layout that it cannot read. */
+    /* The call that does what rdk_softmax or rdk_attention does on these operands. NULL if the peer
+     * has none: another type, a bias that it cannot add, a layout that it cannot read. */
     peer_call *(*softmax)(const rdk_softmax_desc *desc);
     peer_call *(*attention)(const rdk_attention_desc *desc);
 } peer;

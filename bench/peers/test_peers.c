@@ -1,4 +1,4 @@
-/* Every peer that was found, against rootdk's scalar path: a peer that computes something else is no peer. */
+/* Every peer that was found, against rootdk's scalar path: it must compute the same function. */
 #include "tests/suite.h"
 
 #include <dirent.h>
@@ -78,9 +78,10 @@ static rdk_softmax_desc softmax_desc(const softmax_shape *s, const softmax_opera
                               .bias_stride = stride};
 }
 
-/* A weight is off by what its sum of `cols` terms may lose, by the rounding of z - max (|z| stays below 12 here, bias
- * included, so 24 units at most), and by 16 units for exp, the division and rootdk's own error. A logarithm turns
- * that into an absolute error, and is rounded itself, a few times. */
+/* The error of a weight has three parts: the sum of `cols` terms, the rounding of z - max
+ * (|z| stays below 12 here, bias included, so 24 units at most), and 16 units for exp,
+ * the division and rootdk's own error. A logarithm makes that an absolute error, and is
+ * itself rounded a few times. */
 static double softmax_tolerance(const softmax_shape *s, double value) {
     double relative = (double)(s->cols + 24 + 16) * ROUNDING;
     return s->mode == RDK_SOFTMAX ? relative * fabs(value) : relative + 4 * ROUNDING * fabs(value);
@@ -117,7 +118,7 @@ static bool must_have(const softmax_shape *s, rdk_type type) {
            (s->scale == 0 || s->scale == 1);
 }
 
-/* Of a call that was run: 16-bit types are half a ULP off by their last rounding, whatever came before. */
+/* Of a call that was run. A 16-bit result is half a ULP off by its last rounding alone. */
 static bool softmax_is_right(const softmax_shape *s, const softmax_operands *o, rdk_type type,
                              double error) {
     return type == RDK_F32 ? softmax_agrees(s, o) : error < 0.75;
@@ -263,9 +264,10 @@ static double largest(const float *p, int64_t count) {
     return max;
 }
 
-/* A score, a sum of d_qk products, is off by d_qk + 2 units of at most scale * |q| * |k|, and so is the logarithm of a
- * weight, twice: by the score itself and by the sum it is divided by. Both sums over keys lose nk units at
- * most, and 32 are for all else. Of the largest |v|, for both sides. */
+/* A score is a sum of d_qk products: it is off by d_qk + 2 units of at most scale * |q| * |k|. The
+ * logarithm of a weight is off by that twice, by the score and by the sum that divides it. The two
+ * sums over keys lose nk units each at most, and 32 units are for all else. In terms of the
+ * largest |v|, for both sides. */
 static double attention_tolerance(const attention_shape *s, const attention_operands *o, int kv) {
     double q = longest(o->q, s->q_heads * s->nq, s->d_qk);
     double k = longest(o->k[kv], s->kv_heads * s->nk, s->d_qk);

@@ -1,11 +1,11 @@
-/* rootdk: fused scale + softmax and scaled dot-product attention for CPUs, with the same bits on every
- * instruction set.
+/* rootdk: fused scale + softmax and scaled dot-product attention for CPUs, with the same bits on
+ * every instruction set.
  *
  * This header is the whole public interface. It compiles alone as C99 and as C++11.
  *
  * Conventions, for every function here:
- *   - Descriptors are plain structs. Set `size` to sizeof the struct and leave the rest zero: zero is
- *     the default of every field.
+ *   - Descriptors are plain structs. Set `size` to sizeof the struct and leave the rest zero, which
+ *     is the default of every field.
  *   - Sizes and strides are int64_t; strides count elements, not bytes. The innermost dimension is
  *     contiguous. Data pointers (void *) need no alignment.
  *   - Nothing is allocated, printed or started, and no byte outside the caller's buffers is read or
@@ -96,16 +96,17 @@ enum {
 /* "scalar", "avx2", "avx512", "neon"; "default" for 0; NULL for a number that is no ISA. */
 RDK_API const char *rdk_isa_name(rdk_isa isa);
 
-/* The ISA of that name, upper or lower case. RDK_ERR_ISA_UNKNOWN and *isa untouched if there is none,
- * RDK_ERR_NULL if a pointer is NULL. */
+/* The ISA of that name, upper or lower case. RDK_ERR_ISA_UNKNOWN and *isa untouched if there is
+ * none, RDK_ERR_NULL if a pointer is NULL. */
 RDK_API rdk_status rdk_isa_from_name(const char *name, rdk_isa *isa);
 
-/* RDK_OK if kernels for `isa` are in this build and this CPU and its kernel can run them; always for
- * RDK_ISA_DEFAULT. */
+/* RDK_OK if kernels for `isa` are in this build and this CPU and its kernel can run them;
+ * always for RDK_ISA_DEFAULT. */
 RDK_API rdk_status rdk_isa_available(rdk_isa isa);
 
-/* What runs when a descriptor says RDK_ISA_DEFAULT. Until rdk_set_isa() is called, that is the ISA
- * named by the environment variable RDK_ISA (ignored in setuid programs), else the best one here. */
+/* What runs when a descriptor says RDK_ISA_DEFAULT. Until rdk_set_isa() is called, that is the
+ * ISA named by the environment variable RDK_ISA (ignored in setuid programs), else the best
+ * one of this CPU and build. */
 RDK_API rdk_isa rdk_get_isa(void);
 
 /* Whether RDK_ISA in the environment, or the last rdk_set_isa(), was honoured. After an unknown or
@@ -137,12 +138,15 @@ enum {
 
 /* Softmax over each of `rows` rows of `cols` elements.
  *
- * Of row r the first `visible[r]` columns take part (all, if `visible` is NULL). A bias of -0x1.62e43p+15
- * (-45426.09) or less (so -inf, -1e9, the lowest finite value of any type) takes its column out as well: whatever x
- * holds there, NaN included, touches nothing. The weight of a column taken out is +0 (log: -inf).
- * A row with nothing left, or only -inf (or logits below -2.36e38), is all +0 (log: -inf) with lse =
- * -inf. A row with a visible NaN or +inf logit, or a scale that times log2(e) is not a finite float, is
- * all NaN in its visible columns. Every NaN written is 0x7fc00000 (f16 0x7e00, bf16 0x7fc0). */
+ * Of row r the first `visible[r]` columns take part (all, if `visible` is NULL). A bias of
+ * -0x1.62e43p+15 (-45426.09) or less (so -inf, -1e9, the lowest finite value of any type) takes its
+ * column out as well: whatever x holds there, NaN included, touches nothing. The weight of a column
+ * taken out is +0 (log: -inf).
+ *
+ * A row with nothing left, or only -inf (or logits below -2.36e38), is all +0 (log: -inf) with
+ * lse = -inf. A row with a visible NaN or +inf logit, or a scale that times log2(e) is not a finite
+ * float, is all NaN in its visible columns. Every NaN written is 0x7fc00000 (f16 0x7e00, bf16
+ * 0x7fc0). */
 typedef struct rdk_softmax_desc {
     size_t size;           /* sizeof(rdk_softmax_desc) */
     rdk_isa isa;           /* RDK_ISA_DEFAULT, or this ISA for this call */
@@ -172,9 +176,9 @@ RDK_API rdk_status rdk_softmax(const rdk_softmax_desc *desc);
 
 /* ---- Attention ---------------------------------------------------------------------------- */
 
-/* Rows in memory, one for each batch, head and position: row i of head h in batch b begins at element
- * b * batch_stride + h * head_stride + i * row_stride and is contiguous. So [batch][head][position][d],
- * [batch][position][head][d] and q, k, v interleaved in one buffer are all views. */
+/* Rows in memory, one for each batch, head and position. Row i of head h in batch b begins at
+ * element b * batch_stride + h * head_stride + i * row_stride and is contiguous. So views are
+ * [batch][head][position][d], [batch][position][head][d], and q, k, v interleaved in one buffer. */
 typedef struct rdk_const_view {
     const void *data;
     int64_t batch_stride, head_stride, row_stride;
@@ -198,18 +202,20 @@ enum {
 
 /* out = softmax(scale * q k^T) v for each batch, head and query, on the calling thread.
  *
- * q_heads is a multiple of kv_heads: query head h attends to key/value head h / (q_heads / kv_heads).
- * Key j has position key_pos0 + j; it is the position that fixes the order of all sums, so a query gives
- * the same bits whether it comes alone or among others, as a prefill or as a decode step, and whether
- * the keys it does not see are in the call or not. (After older keys have been evicted, say so with
- * key_pos0.)
+ * q_heads is a multiple of kv_heads: query head h attends to key/value head
+ * h / (q_heads / kv_heads). Key j has position key_pos0 + j. The position fixes the order of all
+ * sums, so a query gives the same bits whether it comes alone or among others, as a prefill or as a
+ * decode step, and whether the keys it does not see are in the call or not. (After older keys have
+ * been evicted, say so with key_pos0.)
  *
- * What a query does not see touches nothing, NaN and infinities included. A query that sees nothing, or
- * only scores of -inf, gives zeros and an LSE of -inf. One that sees a score of NaN or +inf, or any score
- * when scale * log2(e) is not a finite float, gives NaN. Every NaN written is 0x7fc00000.
+ * What a query does not see touches nothing, NaN and infinities included. A query that sees
+ * nothing, or only scores of -inf, gives zeros and an LSE of -inf. One that sees a score of NaN or
+ * +inf, or any score when scale * log2(e) is not a finite float, gives NaN. Every NaN written is
+ * 0x7fc00000.
  *
- * Inputs may have strides of 0 and may overlap each other; outputs overlap neither themselves, nor each
- * other, nor an input, nor the scratch. Views of size 0 may have NULL data. All types are RDK_F32. */
+ * Inputs may have strides of 0 and may overlap each other. Outputs overlap neither themselves, nor
+ * each other, nor an input, nor the scratch. Views of size 0 may have NULL data. All types are
+ * RDK_F32. */
 typedef struct rdk_attention_desc {
     size_t size;       /* sizeof(rdk_attention_desc) */
     rdk_isa isa;       /* RDK_ISA_DEFAULT, or this ISA for this call */
@@ -236,9 +242,10 @@ typedef struct rdk_attention_desc {
 
 RDK_API rdk_status rdk_attention(const rdk_attention_desc *desc);
 
-/* How many bytes of scratch rdk_attention() needs for `desc`, whatever the ISA. They depend on what is
- * computed for a query (d_qk, d_v, types, what is asked for), never on how many batches, heads, queries or
- * keys there are: one buffer serves all calls of a model. Pointers, counts and strides are not looked at. */
+/* How many bytes of scratch rdk_attention() needs for `desc`, whatever the ISA. They depend on what
+ * is computed for a query (d_qk, d_v, types, what is asked for), never on how many batches, heads,
+ * queries or keys there are: one buffer serves all calls of a model. Pointers, counts and strides
+ * are not looked at. */
 RDK_API rdk_status rdk_attention_scratch(const rdk_attention_desc *desc, size_t *bytes);
 
 #ifdef __cplusplus

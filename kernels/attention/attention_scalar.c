@@ -1,4 +1,5 @@
-/* Attention, the reference, which is docs/arithmetic.md written in C. Plain loops, no cleverness. */
+/* Attention, the reference, which is docs/arithmetic.md written in C. Plain loops, no
+ * cleverness. */
 #include "kernels/attention/attention.h"
 
 /* ---- A query ------------------------------------------------------------------------------- */

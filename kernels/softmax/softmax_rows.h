@@ -1,13 +1,15 @@
-/* Softmax over f32x16: the row code that every vector ISA compiles. Included by softmax_<isa>.c after
- * its vocabulary; gives softmax_rows(). The arithmetic is docs/arithmetic.md, as in softmax_scalar.c.
+/* Softmax over f32x16: the row code that every vector ISA compiles. softmax_<isa>.c includes it
+ * after its vocabulary, for softmax_rows(). The arithmetic is that of docs/arithmetic.md, as in
+ * softmax_scalar.c.
  *
  * Rows go in groups, each phase over the whole group: maxima; references; weights and sums; what is
- * written. A row's phases hang on each other by long latencies (reduce, divide), those of its neighbours
- * do not, so the group keeps the core busy where a single short row would wait. The last phase of a group
- * and the first of the next go together, row by row: one is all stores, the other all loads.
+ * written. A row's phases wait for each other with long latencies (reduce, divide). Those of its
+ * neighbours do not, so a group keeps the core busy where a single short row would wait. The last
+ * phase of a group and the first of the next go together, row by row: one is all stores, the other
+ * all loads.
  *
- * The types of x and y are constants where speed asks for it: in functions marked RDK_INLINE, of which the
- * static ones around them choose an instance. */
+ * The types of x and y are constants where speed asks for it: in functions marked RDK_INLINE. The
+ * static functions around them choose an instance. */
 #include "kernels/contract.h"
 #include "kernels/softmax/softmax.h"
 #include "kernels/vec/f32x16_types.h"
@@ -50,7 +52,7 @@ typedef struct kind {
     bool log; /* log-softmax: what is kept are logits relative to M */
 } kind;
 
-/* ---- Elements ------------------------------------------------------------------------------------ */
+/* ---- Elements -------------------------------------------------------------------------------- */
 
 RDK_INLINE f32x16 x_at(const row *r, rdk_type type, int64_t j) {
     return f32x16_load_as(r->x + j * rdk_type_size(type), type);
@@ -66,7 +68,7 @@ RDK_INLINE f32x16 bias2(f32x16 bias) {
     return f32x16_fma(bias, f32x16_set1(RDK_LOG2E_HI), low);
 }
 
-/* The type of a bias is a constant only if it is f32: with another it costs a branch, always the same. */
+/* A bias of f32 is a constant type. Any other costs a branch, which always goes the same way. */
 RDK_INLINE f32x16 bias_at(const row *r, rdk_type type, int64_t j) {
     return f32x16_load_as(r->bias + j * rdk_type_size(type), type);
 }
@@ -84,11 +86,11 @@ RDK_INLINE f32x16 biased_logit(f32x16 x, f32x16 bias, f32x16 ch) {
     return f32x16_select(is_absent(bias), f32x16_set1(-INFINITY), f32x16_fma(x, ch, bias2(bias)));
 }
 
-/* ---- Phase 1: maxima ----------------------------------------------------------------------------- */
+/* ---- Phase 1: maxima ------------------------------------------------------------------------- */
 
 /* What a row's elements tell before their weights: the largest, and whether any is NaN, which a sum
- * shows at no cost. (A sum of +inf and -inf, or one that overflows, cries wolf: such a row goes to the
- * reference as well.) */
+ * shows at no cost. (A sum of +inf and -inf, or one that overflows, looks like NaN: such a row goes
+ * to the reference as well.) */
 typedef struct seen {
     f32x16 max, sum;
 } seen;
@@ -177,8 +179,8 @@ RDK_INLINE seen_biased see_biased_first(seen_biased s, const row *r, kind k, int
     return s;
 }
 
-/* A bias above HOT makes the row cold, though its logits may not be. That of the largest bias in base 2 is
- * the largest. Columns before j are in s already. */
+/* A bias above HOT makes the row cold, though its logits may not be. The largest bias is the
+ * largest in base 2 as well. Columns before j are in s already. */
 RDK_INLINE float max_biased_logit_from(const row *r, kind k, int64_t j, seen_biased s[2]) {
     for (; j + 2 * RDK_LANES <= r->visible; j += 2 * RDK_LANES) {
         s[0] = see_biased(s[0], r, k, j);
@@ -219,7 +221,7 @@ static void look(const rdk_softmax_desc *d, row *r) {
         r->T = max_as(d, r, RDK_BF16);
 }
 
-/* ---- Phase 2: references -------------------------------------------------------------------------- */
+/* ---- Phase 2: references --------------------------------------------------------------------- */
 
 /* Gives every row its M and closes the ranks over rows that are cold, hold a NaN or have no finite
  * scale: those go to the reference. */
@@ -239,7 +241,7 @@ static void choose_references(group *g) {
     g->count = hot;
 }
 
-/* ---- Phase 3: weights and their sums ------------------------------------------------------------------ */
+/* ---- Phase 3: weights and their sums --------------------------------------------------------- */
 
 typedef struct weigher {
     f32x16 ch, cl, magic, M; /* magic = MAGIC - M */
@@ -268,8 +270,8 @@ RDK_INLINE void split_log(const weigher *w, const f32x16 *x, f32x16 *u, f32x16 *
     EACH r[v] = f32x16_add(r[v], f[v]);
 }
 
-/* The same for one vector with a bias, which has an integer part of its own. Where a column is absent u is -inf, and
- * its weight will be cleared. */
+/* The same for one vector with a bias, which has an integer part of its own. Where a column is
+ * absent u is -inf, and its weight will be cleared. */
 RDK_INLINE void split_biased(const weigher *w, f32x16 x, f32x16 bias, f32x16 *u, f32x16 *f,
                              f32x16 *r) {
     f32x16 magic = f32x16_set1(RDK_MAGIC);
@@ -346,7 +348,8 @@ RDK_INLINE f32x16 add_block(const row *r, const weigher *w, kind k, int64_t j) {
     return lanes;
 }
 
-/* With biases, in two passes: what goes before a weight is as long a chain again, and a core sees less of both at once. */
+/* With biases, in two passes: the chain before a weight is as long as the weight's own, and a core
+ * overlaps less of the two in one pass. */
 RDK_INLINE f32x16 add_biased_block(const row *r, const weigher *w, kind k, int64_t j) {
     enum { VECTORS = RDK_BLOCK / RDK_LANES };
     f32x16 u[VECTORS], f[VECTORS], lanes = f32x16_set1(0);
@@ -389,9 +392,9 @@ RDK_INLINE f32x16 add_part_of_block(const row *r, const weigher *w, kind k, int6
     return lanes;
 }
 
-/* All of a row's sum but its last block, whose lanes are returned: a block is folded only when the next,
- * of this row or another, has been dispatched. At once, the folding would wait for the last weight with
- * the scheduler's slots in its hands. */
+/* All of a row's sum but its last block, whose lanes are returned. A block is folded only after the
+ * next one, of this row or another, has been dispatched: folding at once would wait for the last
+ * weight and hold the scheduler's slots meanwhile. */
 RDK_INLINE f32x16 sum_as(row r, kind k, int64_t to_later_bias, double *l) {
     weigher w = weigher_of(&r);
     if (k.biased && r.later != r.x)
@@ -450,7 +453,8 @@ static void sums_log(group *g) {
         sums_as(g, (kind){k.x_type, RDK_F32, .keeps = true, .log = true});
 }
 
-/* Where the sum is all that is wanted, x's type is a constant only if it is f32 and alone: fewer instances to compile. */
+/* Where only the sum is wanted, x's type is a constant for f32 alone:
+ * fewer instances to compile. */
 static void sums_alone(group *g) {
     if (g->d->bias)
         sums_as(g, (kind){g->d->x_type, g->d->bias_type, .biased = true});
@@ -460,9 +464,10 @@ static void sums_alone(group *g) {
         sums_as(g, (kind){g->d->x_type, RDK_F32, .keeps = false});
 }
 
-/* ---- Phase 4: what is written ------------------------------------------------------------------------ */
+/* ---- Phase 4: what is written ---------------------------------------------------------------- */
 
-/* What is kept becomes y: a weight times 1 / l, or a logit relative to M, in base e and less the logarithm of l. */
+/* The kept value becomes y: a weight times 1 / l, or a logit relative to M, in base e
+ * and less the logarithm of l. */
 typedef struct finish {
     bool log;
     f32x16 factor, term;
@@ -503,8 +508,8 @@ static int64_t common_columns(const row *r, const row *next) {
     return r->visible < next->visible ? r->visible : next->visible;
 }
 
-/* Phase 4 of a row and phase 1 of another, both f32: stores of one beside loads of the other. These come first: rows
- * may lie 4096 bytes apart. */
+/* Phase 4 of a row and phase 1 of another, both f32: stores of one beside loads of the other. Loads
+ * come first: rows may lie 4096 bytes apart. */
 RDK_INLINE float finish_and_max(row r, row next, bool log, double log2_l) {
     finish f = finish_of(&r, log, log2_l);
     seen s[2] = {seen_nothing(), seen_nothing()};
@@ -615,7 +620,8 @@ static bool is_in_step(const rdk_softmax_desc *d) {
            (!d->bias || d->bias_type == RDK_F32);
 }
 
-/* Writes the rows of a group and looks at as many of the next, in pairs where they can be; returns how many. */
+/* Writes the rows of a group and looks at as many of the next, in pairs where
+ * possible. Returns how many. */
 RDK_INLINE int write_in_step(const rdk_softmax_desc *d, const group *now, group *next, bool biased,
                              bool log) {
     bool plain = !d->lse && !d->visible; /* a pair leaves nothing else to do */
@@ -637,7 +643,7 @@ RDK_INLINE int write_in_step(const rdk_softmax_desc *d, const group *now, group 
     return i;
 }
 
-/* A function for each kind, so that the loop of the commonest one has nothing of the others in it. */
+/* One function for each kind, so that the loop of the commonest has nothing of the others in it. */
 static int write_plain(const rdk_softmax_desc *d, const group *now, group *next) {
     return write_in_step(d, now, next, false, false);
 }
@@ -667,7 +673,7 @@ static void write_and_look(const rdk_softmax_desc *d, const group *now, group *n
         write_row(d, &now->rows[i], now->log2_l[i], false);
 }
 
-/* ---- The walk ------------------------------------------------------------------------------------------ */
+/* ---- The walk -------------------------------------------------------------------------------- */
 
 /* Takes in up to `at_once` rows from `first` on; returns the row after them. */
 static int64_t enter_rows(group *g, int64_t first, int64_t at_once) {
@@ -707,7 +713,8 @@ static void sums(group *g) {
         sums_kept(g);
 }
 
-/* Those of all rows together: each is a chain of a hundred cycles. That of 0 is some number which is not used. */
+/* The logarithms of all rows together, since each is a chain of a hundred cycles. That of 0 is some
+ * number, which is not used. */
 static void logarithms(group *g) {
     bool asked_for = g->d->lse || g->d->mode == RDK_LOG_SOFTMAX;
     for (int i = 0; asked_for && i < g->count; i++)

@@ -27,13 +27,14 @@ static double logit2_at(const row *r, int64_t j) {
     return t;
 }
 
-/* A hot row's logit relative to M: an integer and a small rest. (Not so far below M, where k is rounded;
- * there f holds what k + M lacks.) */
+/* A hot row's logit relative to M: an integer k and a small rest f. Far below M, k is rounded, and
+ * f makes up for what k + M lacks. */
 typedef struct parts {
     float k, f;
 } parts;
 
-/* A bias has an integer part of its own, n_bias, so that neither part is rounded at the size of the other. */
+/* A bias has an integer part of its own, n_bias, so that neither part loses
+ * bits to the other's size. */
 static parts split(const row *r, int64_t j) {
     float x = rdk_load(r->x, r->x_type, j), M = (float)r->M;
     float ch = r->scale.ch, cl = r->scale.cl;
@@ -72,8 +73,8 @@ static float log_weight(const row *r, int64_t j, double log2_l) {
     return rdk_fma(p.k + p.f, RDK_LN2_FLOAT, -(float)(log2_l * RDK_LN2));
 }
 
-/* Looks at the row's largest logit, T, to choose its path and M. NaN is passed over: every comparison
- * with it is false. */
+/* Finds the row's largest logit, T, to choose its path and M. NaN is passed over, since every
+ * comparison with it is false. */
 static void choose_reference(row *r) {
     float T = -INFINITY, B = -INFINITY;
     for (int64_t j = 0; j < r->visible; j++) {

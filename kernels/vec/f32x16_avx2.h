@@ -6,7 +6,8 @@
 
 #include "kernels/vec/inline.h"
 
-/* How many f32x16 to work on in step: four registers of eight lanes; more would not leave enough of the sixteen. */
+/* How many f32x16 to work on in step. Two are four registers; more would
+ * leave too few of the sixteen. */
 #define F32X16_IN_FLIGHT 2
 
 typedef struct f32x16 {
@@ -27,8 +28,9 @@ RDK_INLINE f32x16 f32x16_set1(float v) {
     return F32X16_BOTH(_mm256_set1_ps(v), _mm256_set1_ps(v));
 }
 
-/* A constant that several vectors use in step: loaded once for all. Left alone, the compiler runs out of
- * its sixteen registers and reads it from memory for each of them, and the loads become the limit. */
+/* A constant that several vectors use in step: loaded once for all. Left alone, the compiler
+ * runs out of its sixteen registers and reads the constant from memory for each vector, and
+ * the loads become the limit. */
 RDK_INLINE f32x16 f32x16_step_constant(float v) {
     __m256 held = _mm256_set1_ps(v);
     __asm__ volatile("" : "+x"(held));
@@ -77,7 +79,8 @@ RDK_INLINE f32x16 f32x16_times_pow2(f32x16 p, f32x16 u) {
     return F32X16_BOTH(rdk_times_pow2(p.a, u.a), rdk_times_pow2(p.b, u.b));
 }
 
-/* v where u > limit, else +0; u is not NaN and limit is positive, so integers compare as floats do. */
+/* v where u > limit, else +0. u is not NaN and limit is positive, so
+ * integers compare as floats do. */
 RDK_INLINE __m256 rdk_keep_above(__m256 v, __m256 u, __m256 limit) {
     __m256i above = _mm256_cmpgt_epi32(_mm256_castps_si256(u), _mm256_castps_si256(limit));
     return _mm256_and_ps(_mm256_castsi256_ps(above), v);
@@ -106,7 +109,7 @@ RDK_INLINE b32x16 b32x16_first(int n) {
     return (b32x16){_mm256_castsi256_ps(a), _mm256_castsi256_ps(b)};
 }
 
-/* ---- Memory ----------------------------------------------------------------------------------- */
+/* ---- Memory ---------------------------------------------------------------------------------- */
 
 RDK_INLINE f32x16 f32x16_load(const void *p) {
     const float *f = p;
@@ -160,7 +163,7 @@ RDK_INLINE f32x16 f32x16_load_first(const void *p, int n) {
                        _mm256_maskload_ps(f + 8, _mm256_castps_si256(m.b)));
 }
 
-/* ---- Across lanes ------------------------------------------------------------------------------- */
+/* ---- Across lanes ---------------------------------------------------------------------------- */
 
 RDK_INLINE int f32x16_has_nan(f32x16 v) {
     __m256 m =
@@ -176,7 +179,7 @@ RDK_INLINE float f32x16_max_lanes(f32x16 v) {
     return _mm_cvtss_f32(_mm_max_ss(q, _mm_movehdup_ps(q)));
 }
 
-/* ---- Doubles -------------------------------------------------------------------------------------- */
+/* ---- Doubles --------------------------------------------------------------------------------- */
 
 RDK_INLINE f64x8 f64x8_set1(double v) {
     return (f64x8){_mm256_set1_pd(v), _mm256_set1_pd(v)};
@@ -191,7 +194,8 @@ RDK_INLINE void f64x8_store(double *p, f64x8 v) {
     _mm256_storeu_pd(p + 4, v.b);
 }
 
-/* Eight floats as doubles, and back: sooner done on their way from and to memory than out of a vector of them. */
+/* Eight floats as doubles, and back. Converting between memory and doubles is faster than going
+ * through a vector of floats. */
 RDK_INLINE f64x8 f64x8_load_f32(const void *p) {
     const float *f = p;
     return (f64x8){_mm256_cvtps_pd(_mm_loadu_ps(f)), _mm256_cvtps_pd(_mm_loadu_ps(f + 4))};

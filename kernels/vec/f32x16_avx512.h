@@ -81,7 +81,7 @@ RDK_INLINE b32x16 b32x16_first(int n) {
     return (__mmask16)((1u << n) - 1);
 }
 
-/* ---- Memory ----------------------------------------------------------------------------------- */
+/* ---- Memory ---------------------------------------------------------------------------------- */
 
 RDK_INLINE f32x16 f32x16_load(const void *p) {
     return _mm512_loadu_ps(p);
@@ -117,7 +117,7 @@ RDK_INLINE f32x16 f32x16_load_first(const void *p, int n) {
     return _mm512_maskz_loadu_ps(b32x16_first(n), p);
 }
 
-/* ---- Across lanes ------------------------------------------------------------------------------- */
+/* ---- Across lanes ---------------------------------------------------------------------------- */
 
 RDK_INLINE int f32x16_has_nan(f32x16 v) {
     return _mm512_cmp_ps_mask(v, v, _CMP_UNORD_Q) != 0;
@@ -131,7 +131,7 @@ RDK_INLINE float f32x16_max_lanes(f32x16 v) {
     return _mm_cvtss_f32(_mm_max_ss(q, _mm_movehdup_ps(q)));
 }
 
-/* ---- Doubles -------------------------------------------------------------------------------------- */
+/* ---- Doubles --------------------------------------------------------------------------------- */
 
 RDK_INLINE f64x8 f64x8_set1(double v) {
     return _mm512_set1_pd(v);

@@ -119,7 +119,7 @@ RDK_INLINE b32x16 b32x16_first(int n) {
                      vcltq_u32(vld1q_u32(index + 12), count)}};
 }
 
-/* ---- Memory: by bytes, since pointers need no alignment ------------------------------------------ */
+/* ---- Memory: by bytes, since pointers need no alignment -------------------------------------- */
 
 RDK_INLINE float32x4_t rdk_load4(const char *p) {
     return vreinterpretq_f32_u8(vld1q_u8((const uint8_t *)p));
@@ -191,7 +191,7 @@ RDK_INLINE f32x16 f32x16_load_first(const void *p, int n) {
     return f32x16_load(whole);
 }
 
-/* ---- Across lanes ------------------------------------------------------------------------------- */
+/* ---- Across lanes ---------------------------------------------------------------------------- */
 
 RDK_INLINE int f32x16_has_nan(f32x16 v) {
     uint32x4_t a = vandq_u32(vceqq_f32(v.q[0], v.q[0]), vceqq_f32(v.q[1], v.q[1]));
@@ -204,7 +204,7 @@ RDK_INLINE float f32x16_max_lanes(f32x16 v) {
     return vmaxvq_f32(vmaxq_f32(vmaxq_f32(v.q[0], v.q[1]), vmaxq_f32(v.q[2], v.q[3])));
 }
 
-/* ---- Doubles -------------------------------------------------------------------------------------- */
+/* ---- Doubles --------------------------------------------------------------------------------- */
 
 RDK_INLINE f64x8 f64x8_set1(double v) {
     float64x2_t d = vdupq_n_f64(v);

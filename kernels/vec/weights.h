@@ -4,8 +4,8 @@
 
 #include "kernels/contract.h"
 
-/* Over n vectors in step, n a constant: a weight is a chain of a dozen operations, each waiting for the
- * last, and a core looks ahead too little to mix chains that follow one another. */
+/* For n vectors in step, n a constant. A weight is a chain of a dozen operations, each waiting for
+ * the last, and a core looks ahead too little to mix chains that follow one another. */
 #define EACH                                                                                       \
     RDK_UNROLL                                                                                     \
     for (int v = 0; v < n; v++)
@@ -17,14 +17,16 @@ RDK_INLINE void rdk_split(f32x16 ch, f32x16 magic, const f32x16 *x, f32x16 *u, f
     EACH f[v] = f32x16_fma(x[v], ch, f[v]);
 }
 
-/* The same for x that is a logit in base 2 as it is: additions, which other pipes take than multiplications. */
+/* The same for x that is a logit in base 2 already: additions, which run on other
+ * pipes than multiplications. */
 RDK_INLINE void rdk_split_log2(f32x16 magic, const f32x16 *x, f32x16 *u, f32x16 *f, int n) {
     EACH u[v] = f32x16_add(x[v], magic);
     EACH f[v] = f32x16_sub(magic, u[v]);
     EACH f[v] = f32x16_add(x[v], f[v]);
 }
 
-/* e = 2^f * 2^k. No logit is NaN or +inf; one that is -inf has u = -inf and is cleared at the end. */
+/* e = 2^f * 2^k. No logit is NaN or +inf. One that is -inf has u = -inf,
+ * and its e is cleared last. */
 RDK_INLINE void rdk_weights(const f32x16 *u, const f32x16 *f, f32x16 *e, int n) {
     f32x16 p[F32X16_IN_FLIGHT];
     f32x16 a = f32x16_step_constant(RDK_A6), c = f32x16_step_constant(RDK_A5);

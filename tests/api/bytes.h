@@ -8,8 +8,8 @@
 
 enum { BYTES_DIMS = 3, BYTES_MAX = 8192 };
 
-/* Pieces of `length` bytes, count[i] of them stride[i] bytes apart along each dimension, the first at
- * byte `first` of BYTES_MAX. */
+/* Pieces of `length` bytes: count[i] of them, stride[i] bytes apart, along each dimension. The
+ * first piece begins at byte `first` of BYTES_MAX. */
 typedef struct strided {
     int64_t first, length;
     int64_t count[BYTES_DIMS], stride[BYTES_DIMS];

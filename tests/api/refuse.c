@@ -28,7 +28,7 @@ static void *copy_of(const void *p, size_t size) {
     return memcpy(copy, p, size);
 }
 
-/* ---- One descriptor -------------------------------------------------------------------------------- */
+/* ---- One descriptor -------------------------------------------------------------------------- */
 
 static bool one_refusal(const operation *op, const char *by, const void *before, rdk_status got,
                         rdk_status expected) {
@@ -66,7 +66,7 @@ bool is_accepted(const operation *op, const void *desc) {
     return status == RDK_OK;
 }
 
-/* ---- The size field -------------------------------------------------------------------------------- */
+/* ---- The size field -------------------------------------------------------------------------- */
 
 /* A descriptor of any operation, with room behind it. */
 typedef union longer {
@@ -118,7 +118,7 @@ bool surplus_must_be_zero(const operation *op, const void *good, size_t surplus)
     return ok;
 }
 
-/* ---- The isa field --------------------------------------------------------------------------------- */
+/* ---- The isa field --------------------------------------------------------------------------- */
 
 static longer with_isa(const operation *op, const void *good, size_t isa_at, rdk_isa isa) {
     longer l = longer_of(op, good);
@@ -146,7 +146,7 @@ bool wrong_isas_are_refused(const operation *op, const void *good, size_t isa_at
     return ok && unavailable > 0; /* no CPU has both AVX2 and NEON */
 }
 
-/* ---- Two faults at once ------------------------------------------------------------------------------ */
+/* ---- Two faults at once ---------------------------------------------------------------------- */
 
 static bool is_refused_somehow(const operation *op, const void *desc, bool only_isa,
                                const void *before) {
@@ -173,7 +173,7 @@ bool pairs_are_refused(const operation *op, const void *good, fault *const fault
     return ok;
 }
 
-/* ---- Overlap ----------------------------------------------------------------------------------------- */
+/* ---- Overlap --------------------------------------------------------------------------------- */
 
 void meetings(uintptr_t at[MEETINGS], const piece *p, size_t bytes) {
     at[0] = p->first;

@@ -1,5 +1,5 @@
-/* What the tests of bad descriptors share: a descriptor is refused with a status, by the public function
- * and on every path, and leaves every byte of the test's memory as it was. */
+/* What the tests of bad descriptors share. A descriptor is refused with a status, by the public
+ * function and on every path, and every byte of the test's memory stays as it was. */
 #ifndef RDK_REFUSE_H
 #define RDK_REFUSE_H
 
@@ -26,14 +26,15 @@ bool isa_is_refused(const operation *op, const void *desc, rdk_status expected);
 
 bool is_accepted(const operation *op, const void *desc);
 
-/* ---- Tests of any descriptor; `good` is one with nothing wrong ------------------------------------- */
+/* ---- Tests of any descriptor; `good` is one with nothing wrong ------------------------------- */
 
 bool wrong_sizes_are_refused(const operation *op, const void *good);
 
 /* Up to `surplus` bytes (at most 64) behind the descriptor. */
 bool surplus_must_be_zero(const operation *op, const void *good, size_t surplus);
 
-/* Every ISA that is not, by number (RDK_ERR_ISA_UNKNOWN) or on this CPU; `isa_at` is the field's offset. */
+/* Every ISA that does not exist (RDK_ERR_ISA_UNKNOWN) or that this CPU lacks is refused; `isa_at`
+ * is the offset of the field. */
 bool wrong_isas_are_refused(const operation *op, const void *good, size_t isa_at);
 
 /* Spoils one thing in a descriptor. */
@@ -42,7 +43,7 @@ typedef void fault(void *desc);
 /* Every two of `faults`, of which the first spoils `isa`, in either order. */
 bool pairs_are_refused(const operation *op, const void *good, fault *const faults[], int count);
 
-/* ---- Wrong values ---------------------------------------------------------------------------------- */
+/* ---- Wrong values ---------------------------------------------------------------------------- */
 
 enum { NO_ENUMS = 8, NEGATIVES = 4 };
 extern const int32_t NO_ENUM[NO_ENUMS]; /* no mode, no type has these numbers */
@@ -57,11 +58,11 @@ typedef struct piece {
 
 enum { MEETINGS = 3 };
 
-/* Where a view of `bytes` shares a byte with p for certain: both begin there, its last is p's first, its
- * first is p's last. */
+/* The places where a view of `bytes` certainly shares a byte with p: both begin there, the view's
+ * last byte is p's first, or its first is p's last. */
 void meetings(uintptr_t at[MEETINGS], const piece *p, size_t bytes);
 
-/* ---- In a test's own words: it has DESC, the type; good(), one with nothing wrong; and OPERATION ---- */
+/* ---- In a test's own words: its DESC (the type), good() (nothing is wrong) and OPERATION ----- */
 
 #define REFUSED(d, status) ASSERT(is_refused(&OPERATION, d, status))
 #define ACCEPTED(d) ASSERT(is_accepted(&OPERATION, d))

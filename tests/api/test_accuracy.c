@@ -99,8 +99,7 @@ typedef struct family {
     float scale;
     bias_kind bias;
     double bias_size;
-    double
-        low; /* some columns are as far below: 1 to 8 in powers of 2, but for the first; 0 for none */
+    double low; /* unless 0: half of the columns, but never the first, are low / 8 to low */
 } family;
 
 typedef struct row_memory {
@@ -143,7 +142,7 @@ static void draw_row(const family *f, row_memory m, int64_t cols) {
     }
 }
 
-/* The logits of a row, exact but for one rounding of a sum: a product of two floats fits in a double. */
+/* The logits of a row. Only the sum is rounded: a product of two floats fits in a double. */
 static oracle look_at(row_memory m, const float *bias, float scale, int64_t cols) {
     for (int64_t j = 0; j < cols; j++)
         m.z[j] = (double)m.x[j] * scale + (bias ? (double)bias[j] : 0);
@@ -196,9 +195,10 @@ typedef struct tally {
     uint64_t not_zeroed; /* weights far below LEAST_WEIGHT that are larger than they may be */
 } tally;
 
-/* A bias b may cost |b| ULP more, but never more than its roundings: fma(bias, LH, -n) of a result near
- * 1 (2^-25 off), the addition to x's part and the fma with LL (2^-25 each, below 1) make 2^-23.4 in f, which
- * is ln(2) * 2^-23.4 of the weight, relatively, or 1.1 ULP of a weight whose ULP is 2^-24 of it. */
+/* A bias b may cost |b| ULP more, but never more than its roundings. These are fma(bias, LH, -n) of
+ * a result near 1 (2^-25 off), the addition to x's part and the fma with LL (2^-25 each, below 1).
+ * They make 2^-23.4 in f, which is ln(2) * 2^-23.4 of the weight, relatively, or 1.1 ULP of a
+ * weight whose ULP is 2^-24 of it. */
 static double bias_allowance(float b) {
     return fmin(fabs((double)b), 1.1);
 }

@@ -1,5 +1,6 @@
-/* How far attention is from the exact result, by an oracle in double, beside plain float loops with
- * libm's expf. Printed pass or fail. Every path gives the same bits, so the default one stands for all. */
+/* How far attention is from the exact result, by an oracle in double, beside plain float loops
+ * with libm's expf. The figures are printed in any case. Every path gives the same bits, so the
+ * default one stands for all. */
 #include "tests/suite.h"
 
 #include <math.h>
@@ -184,8 +185,9 @@ static double score(const query *q, const float *k) {
     return x;
 }
 
-/* The weights and the LSE hold what is left once the scores are given: the oracle gets those of the
- * contract. A weight is then off by what a softmax without a bias is: 4 ULP (test_accuracy.c; measured). */
+/* The error of the weights and the LSE, apart from that of the scores: the oracle gets
+ * the scores of the contract. A weight is then as far off as a softmax without a bias: 4
+ * ULP (measured; test_accuracy.c). */
 static void compare_weights(tally *t, const query *q, const memory *m) {
     for (int64_t j = 0; j < q->n; j++)
         m->z[j] = score(q, q->k + j * q->d) * RDK_LN2;
@@ -227,8 +229,8 @@ static void heading(const char *what) {
            "  LSE ULP  weights ULP\n");
 }
 
-/* With one key plain loops are exact: its weight there is exp(0) / exp(0). With more, the RMS error is no
- * larger than theirs. */
+/* With one key plain loops are exact: the weight is exp(0) / exp(0). With more, the RMS error must
+ * be no larger than theirs. */
 static bool is_near(const shape *s) {
     memory m = memory_of(s);
     tally t = {0};

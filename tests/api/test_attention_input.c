@@ -1,5 +1,5 @@
-/* Bad descriptors of attention: each gives its status and leaves every byte as it was; odd but good ones
- * run, and give what they give when their views lie apart. */
+/* Bad descriptors of attention: each gives its status and leaves every byte as it was. Odd but good
+ * ones run, and give the bits that they give when their views lie apart. */
 #include "tests/suite.h"
 
 #include <math.h>
@@ -15,7 +15,7 @@
 
 enum { BATCH = 2, Q_HEADS = 4, KV_HEADS = 2, Q_LEN = 3, KV_LEN = 5, D_QK = 4, D_V = 3 };
 
-/* The strides of a view whose rows, heads and batches all have gaps behind them, and its elements. */
+/* A view whose rows, heads and batches all have gaps behind them: its strides and its elements. */
 #define ROW(length) ((length) + 2)
 #define HEAD(rows, length) ((rows)*ROW(length) + 1)
 #define WHOLE(heads, rows, length) ((heads)*HEAD(rows, length) + 3)
@@ -33,8 +33,8 @@ typedef struct arena {
 static arena *mem;
 static size_t scratch_bytes;
 
-/* The views of a descriptor, for tests that go over all of them. Those of inputs and of outputs differ
- * only in const. */
+/* The views of a descriptor, for tests that go over all of them. Inputs and
+ * outputs differ only in const. */
 enum { Q, K, V, INPUTS, OUT = INPUTS, LSE, WEIGHTS, VIEWS };
 
 static const struct {
@@ -217,8 +217,9 @@ static bool holds(const rdk_attention_desc *d, const apart *a, const arena *befo
     return ok;
 }
 
-/* Whether a descriptor is accepted and gives the bits that it gives with its views apart, by the public
- * function and by the last of the paths; memory but for the scratch is as it was beside them. */
+/* Whether a descriptor is accepted and gives the bits that it gives with its views apart,
+ * by the public function and by the last of the paths. Memory beside the views and the
+ * scratch must stay as it was. */
 static bool is_as_apart(const rdk_attention_desc *d) {
     static apart a;
     arena before = *mem;
@@ -544,7 +545,8 @@ TEST ends_beyond_all_addresses_are_refused(void) {
     PASS();
 }
 
-/* The least stride with which an output of this view does not meet itself; the others are as in good(). */
+/* The least stride with which an output of this view does not overlap itself; the
+ * others are those of good(). */
 static int64_t least_stride(int view, int which) {
     int64_t rows = VIEW[view].rows, length = VIEW[view].length;
     int64_t row_span = (rows - 1) * ROW(length) + length;
@@ -663,7 +665,8 @@ static strided strided_of(const rdk_attention_desc *d, int view) {
     return s;
 }
 
-/* out moved byte by byte from before k, through it, to behind it: refused where a byte is shared. */
+/* out moves byte by byte from before k, through it, to behind it:
+ * refused where they share a byte. */
 TEST out_slides_over_keys(void) {
     static unsigned of_k[BYTES_MAX], of_out[BYTES_MAX];
     rdk_attention_desc d = between_keys();
@@ -688,7 +691,7 @@ TEST out_slides_over_keys(void) {
     PASS();
 }
 
-/* ---- Odd but right ------------------------------------------------------------------------------ */
+/* ---- Odd but right --------------------------------------------------------------------------- */
 
 TEST inputs_may_have_strides_of_zero(void) {
     for (int view = 0; view < INPUTS; view++)

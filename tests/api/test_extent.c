@@ -35,8 +35,8 @@ static strided draw_few(rng *r, int64_t *size) {
     return s;
 }
 
-/* At most 24 x 24 x 24 pieces, whose strides are multiples of `unit` and mostly more than the pieces: two of these are often
- * entangled and yet apart. */
+/* At most 24 x 24 x 24 pieces. Their strides are multiples of `unit` and mostly larger than the
+ * pieces, so that two of these views are often entangled and yet apart. */
 static strided draw_many(rng *r, int64_t unit) {
     strided s = {.first = rng_below(r, SPAN), .length = 1 + rng_below(r, unit / 2)};
     for (int i = 0; i < BYTES_DIMS; i++) {
@@ -55,8 +55,8 @@ static rdk_status extent_of(rdk_extent *e, uintptr_t base, const strided *s, int
     return status;
 }
 
-/* The definition of nesting, dimension by dimension: whatever is spanned by all with smaller strides fits
- * into the stride. */
+/* The definition of nesting, dimension by dimension: all that smaller strides
+ * span fits into the stride. */
 static bool nests(const strided *s) {
     bool done[BYTES_DIMS] = {false};
     int64_t span = s->length;
@@ -177,8 +177,8 @@ TEST long_interleaved_views_are_told_apart(void) {
     PASS();
 }
 
-/* Rows of one byte whose strides p and q have no divisor: those of b begin so that row q - 1 of a and p - 1 of b are the first that
- * meet. Each is there or not. */
+/* Rows of one byte whose strides p and q have no common divisor. b begins so that row q - 1 of a
+ * and row p - 1 of b are the first that meet. Each of the two rows is there or not. */
 TEST late_meetings_are_found(void) {
     static const int64_t COPRIME[][2] = {{3, 2}, {89, 55}, {1000003, 999983}, {1 << 28, 3}};
     for (size_t i = 0; i < sizeof COPRIME / sizeof *COPRIME; i++) {
@@ -196,8 +196,9 @@ TEST late_meetings_are_found(void) {
     PASS();
 }
 
-/* Strides without any order, far apart, so that it would be by chance that two views meet. With few pieces the answer is exact; with
- * many it may say that they overlap, but must come before the time limit of the test, which trying all would not. */
+/* Strides without any order, so large that two views meet only by chance. With few pieces the
+ * answer is exact. With many it may say that they overlap, but it must come before the test's time
+ * limit, which trying all pieces would exceed. */
 TEST tangled_views_take_little_time(void) {
     rng r = {seed + 2};
     int64_t apart[2] = {0, 0};
@@ -219,7 +220,7 @@ TEST tangled_views_take_little_time(void) {
     PASS();
 }
 
-/* ---- Addresses --------------------------------------------------------------------------------- */
+/* ---- Addresses ------------------------------------------------------------------------------- */
 
 /* From p on: `length` bytes, `count` times, `stride` bytes apart. */
 static rdk_status status_of(uintptr_t p, int64_t length, int64_t count, int64_t stride) {

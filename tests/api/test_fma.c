@@ -52,8 +52,9 @@ TEST subnormal_results(void) {
     PASS();
 }
 
-/* (1 + i 2^-23)(1 - i 2^-23) is a little less than 1, too little for a double that also holds c: times half
- * an ULP of c it puts the sum beside a midpoint of two floats, and its first rounding onto it. */
+/* (1 + i 2^-23)(1 - i 2^-23) is a little less than 1, too little for a double that also holds c.
+ * Times half an ULP of c it puts the sum beside a midpoint of two floats, and the sum's first
+ * rounding puts it onto the midpoint. */
 TEST midway_and_a_little(void) {
     state = 4;
     for (int i = 0; i < 2000000; i++) {

@@ -4,7 +4,7 @@
 
 enum { MOST_FLOATS = 1 << 17 }; /* of an operand whose strides are odd */
 
-/* ---- Right ones -------------------------------------------------------------------------------------- */
+/* ---- Right ones ------------------------------------------------------------------------------ */
 
 softmax_case decode_softmax(bytes *b) {
     softmax_case c = {.rows = take_below(b, 21)};
@@ -142,7 +142,7 @@ attention_case decode_attention(bytes *b) {
     return c;
 }
 
-/* ---- Wrong ones ---------------------------------------------------------------------------------------- */
+/* ---- Wrong ones ------------------------------------------------------------------------------ */
 
 /* NULL, or near an operand: any of them, a few elements before its first or after it. */
 static char *wild_pointer(bytes *b, const memory *m, int64_t align) {

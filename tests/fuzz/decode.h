@@ -10,7 +10,7 @@
 softmax_case decode_softmax(bytes *b);
 attention_case decode_attention(bytes *b);
 
-/* Puts something else, mostly something wrong, into one field of a descriptor whose operands lie in m. */
+/* Puts something else, mostly wrong, into one field of a descriptor whose operands lie in m. */
 void spoil_softmax(bytes *b, rdk_softmax_desc *d, const memory *m);
 void spoil_attention(bytes *b, rdk_attention_desc *d, const memory *m);
 

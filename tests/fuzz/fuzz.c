@@ -1,5 +1,6 @@
-/* Bytes become a call: a right one, which must give the bits of the reference and touch nothing else, or one with
- * a field or two spoilt, which every path must treat alike and which, if refused, must write nothing. */
+/* Bytes become a call. A right one must give the bits of the reference and touch nothing
+ * else. One with a field or two spoilt must be treated alike by every path; if it is
+ * refused, nothing may be written. */
 #include "tests/fuzz/fuzz.h"
 
 #include <stdio.h>
@@ -19,7 +20,7 @@ static _Noreturn void fail(const char *why, const char *description) {
     abort();
 }
 
-/* ---- Spoilt calls ------------------------------------------------------------------------------------ */
+/* ---- Spoilt calls ---------------------------------------------------------------------------- */
 
 typedef __int128 wide; /* no product of sizes and strides overflows it */
 
@@ -150,7 +151,7 @@ static void check_spoilt(const spoilt *s) {
         check_accepted(s);
 }
 
-/* ---- Softmax ------------------------------------------------------------------------------------------- */
+/* ---- Softmax --------------------------------------------------------------------------------- */
 
 static rdk_status call_softmax(const rdk_table *t, const void *desc) {
     return rdk_softmax_with(t, desc);
@@ -204,7 +205,7 @@ static void try_softmax(bytes *b, int spoils) {
     check_spoilt(&s);
 }
 
-/* ---- Attention ------------------------------------------------------------------------------------------- */
+/* ---- Attention ------------------------------------------------------------------------------- */
 
 static rdk_status call_attention(const rdk_table *t, const void *desc) {
     return rdk_attention_with(t, desc);

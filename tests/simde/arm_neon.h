@@ -11,7 +11,7 @@
 
 #define RDK_SHIM static inline __attribute__((always_inline, unused))
 
-/* ---- Halves: by F16C, which rounds to nearest even and widens exactly ------------------------------ */
+/* ---- Halves: by F16C, which rounds to nearest even and widens exactly ------------------------ */
 
 RDK_SHIM simde_float16x4_t rdk_vcvt_f16_f32(simde_float32x4_t v) {
     float f[4];
@@ -35,7 +35,7 @@ RDK_SHIM simde_float32x4_t rdk_vcvt_f32_f16(simde_float16x4_t v) {
 #define vcvt_f16_f32(v) rdk_vcvt_f16_f32(v)
 #define vcvt_f32_f16(v) rdk_vcvt_f32_f16(v)
 
-/* ---- Maxima: a NaN wins in FMAX and FMAXV, and +0 is above -0 ---------------------------------------- */
+/* ---- Maxima: a NaN wins in FMAX and FMAXV, and +0 is above -0 -------------------------------- */
 
 RDK_SHIM float rdk_fmax(float a, float b) {
     if (a != a || b != b)
@@ -88,7 +88,7 @@ RDK_SHIM simde_float32x4_t rdk_vminq_f32(simde_float32x4_t a, simde_float32x4_t 
 #define vmaxq_f32(a, b) rdk_vmaxq_f32(a, b)
 #define vminq_f32(a, b) rdk_vminq_f32(a, b)
 
-/* ---- Sums and products: FADDV's order is pairwise, FMLS fuses --------------------------------------- */
+/* ---- Sums and products: FADDV's order is pairwise, FMLS fuses -------------------------------- */
 
 RDK_SHIM float rdk_vaddvq_f32(simde_float32x4_t v) {
     float f[4];
@@ -108,7 +108,7 @@ RDK_SHIM simde_float32x4_t rdk_vfmsq_f32(simde_float32x4_t c, simde_float32x4_t 
 #undef vfmaq_laneq_f32
 #define vfmaq_laneq_f32(c, a, b, lane) simde_vfmaq_f32(c, a, simde_vdupq_laneq_f32(b, lane))
 
-/* ---- Rounding to integers: nearest even, saturating, NaN to 0 ---------------------------------------- */
+/* ---- Rounding to integers: nearest even, saturating, NaN to 0 -------------------------------- */
 
 RDK_SHIM simde_int32x4_t rdk_vcvtnq_s32_f32(simde_float32x4_t v) {
     float f[4];

@@ -15,7 +15,7 @@
 
 #define RDK_SHIM static inline __attribute__((always_inline, unused))
 
-/* ---- Memory: the instruction touches only the lanes of its mask, SIMDe the whole vector ----------- */
+/* ---- Memory: the instruction touches only the lanes of its mask, SIMDe the whole vector ------ */
 
 RDK_SHIM simde__m512 rdk_maskz_loadu_ps(simde__mmask16 m, const void *p) {
     float v[16] = {0};
@@ -69,7 +69,7 @@ RDK_SHIM void rdk_mask_storeu_epi16(void *p, simde__mmask16 m, __m256i a) {
 #define _mm256_maskz_loadu_epi16(m, p) rdk_maskz_loadu_epi16(m, p)
 #define _mm256_mask_storeu_epi16(p, m, a) rdk_mask_storeu_epi16(p, m, a)
 
-/* ---- Conversions: by halves, as the host has them -------------------------------------------------- */
+/* ---- Conversions: by halves, as the host has them -------------------------------------------- */
 
 RDK_SHIM __m256 rdk_low_ps(simde__m512 v) {
     return simde_mm512_castps512_ps256(v);

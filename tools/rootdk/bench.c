@@ -1,5 +1,5 @@
-/* rootdk bench: a few works on every ISA beside what the machine can do, in some seconds. `make bench` measures
- * more, and more carefully. */
+/* rootdk bench: a few works on every ISA beside what the machine can do, in some seconds.
+ * `make bench` measures more, and more carefully. */
 #include "tools/rootdk/tool.h"
 
 #include <stdbool.h>
@@ -48,8 +48,8 @@ static bool run(const subject *s, rdk_isa isa) {
 
 /* ---- The check ------------------------------------------------------------------------------- */
 
-/* Where the part begins that is compared, and how long it is: the first rows of a softmax, the last query of the
- * last head. */
+/* Where the compared part begins, and how long it is: the first rows of a softmax, the
+ * last query of the last head. */
 static int64_t checked_at(const shape *w) {
     return w->op == RDK_OP_SOFTMAX ? 0 : shape_out(w) - w->d_v;
 }
@@ -211,7 +211,8 @@ static void print_all(const measurement *m) {
 
 /* ---- The command ----------------------------------------------------------------------------- */
 
-/* Every vector ISA; the scalar path, a hundred times slower, if it is all there is or was asked for. */
+/* Every vector ISA. The scalar path is a hundred times slower, so it takes part only if it is all
+ * there is or was asked for. */
 static void choose_isas(measurement *m, rdk_isa asked) {
     bool vectors = false;
     for (rdk_isa isa = RDK_ISA_SCALAR + 1; isa < RDK_ISA_COUNT; isa++) {

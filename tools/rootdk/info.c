@@ -41,7 +41,8 @@ static void append(char text[MACHINE_TEXT], const char *format, ...) {
     va_end(arguments);
 }
 
-/* Whether a feature is needed by ISAS[rung], or by one below it, which is then of the same architecture. */
+/* Whether ISAS[rung] needs a feature: its own, or one of an ISA below it
+ * of the same architecture. */
 static bool needs_feature(int rung, const machine_feature *f) {
     for (int i = 0; i <= rung; i++)
         if (ISAS[i].isa == f->isa)

@@ -1,4 +1,5 @@
-/* rootdk, the command: tells what the library runs here, verifies that its bits are right, and how fast they come. */
+/* rootdk, the command: what the library runs here, whether its bits are
+ * right, and how fast it is. */
 #include "tools/rootdk/tool.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* The machine's limits behind plain functions, for ctypes: whatever is repeated is repeated in here, so that a
- * limit holds nothing of Python. An `isa` without limits gives 0 or does nothing. */
+/* The machine's limits behind plain functions, for ctypes. Loops are in here, so that no limit
+ * times Python. An `isa` without limits gives 0 or does nothing. */
 #include <string.h>
 
 #include "bench/limits/limits.h"

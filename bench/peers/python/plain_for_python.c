@@ -1,5 +1,6 @@
-/* Attention as anyone would write it in float, for error.py: its error is what a kernel is judged by. Sums run strictly
- * one element, or one key, after another; only different queries, or different columns, are side by side. */
+/* Attention as anyone would write it in float, for error.py: a kernel is judged by its error. Sums
+ * run strictly one element, or one key, after another; only different queries, or different
+ * columns, are side by side. */
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
