@@ -166,8 +166,7 @@ static void clear_out(rdk_view *v, const rdk_attention_desc *d) {
     clear_unused(&v->batch_stride, &v->head_stride, &v->row_stride, d, d->q_heads, d->q_len);
 }
 
-static rdk_status run_ranges(const rdk_table *t, rdk_attention_desc *d,
-                             const rdk_sight *ranges) {
+static rdk_status run_ranges(const rdk_table *t, rdk_attention_desc *d, const rdk_sight *ranges) {
     if (!has_queries(d))
         return RDK_OK;
     clear_in(&d->q, d, d->q_heads, d->q_len);
