@@ -145,7 +145,7 @@ ATTENTION = [
         (TILE, "t->a + n * rows * a_row", "t->a + (n & 1) * rows * a_row")]),
     ("key_of_a_tile_taken_twice", "vector", [
         (ASM, "ROW(1, 3, 4, 5, ", "ROW(0, 3, 4, 5, "),
-        (TILE_NEON, "[6] = tile_4x6}", "[6] = tile_3x6}")]),
+        (TILE_NEON, "TILES[rows]", "TILES[rows - (rows == 4 && vectors == 6)]")]),
     ("few_score_the_same_keys_twice", "vector", [
         (THIN_X86, "turn_keys(high, keys_on(key, step, 8 / lanes),", "turn_keys(high, key,"),
         (THIN_NEON, "thin_chains(f, f->key + i * f->key_step,", "thin_chains(f, f->key,")]),
@@ -192,7 +192,7 @@ ATTENTION = [
         (TILE, "if (k.first > 0)", "if (k.first > 1)")]),
     ("second_chain_alone_by_hand", "vector", [ # NEON, which has no tiles by hand, gets another wrong shape
         (ASM_X86, "ADD(AT_VECTOR(i), sum) PUT", "PUT"),
-        (TILE_NEON, "[8] = {[2] = tile_8x2}", "[8] = {[2] = tile_7x2}")]),
+        (TILE_NEON, "TILES[rows]", "TILES[rows - (rows == 8 && vectors == 2)]")]),
     ("second_chain_from_the_first_step", "vector", [
         (ASM_X86, "b_row - (even - 4) * b_step", "0 - (even - 4) * b_step"),
         (TILE, "chain_in_b(t, &k) + b_before", "t->b + b_before")]),
@@ -249,7 +249,7 @@ ATTENTION = [
         (TILE, "tile_splat(factors + r)", "tile_splat(factors)")]),
     ("output_rescaled_like_the_first_row_by_hand", "vector", [
         (ASM_VALUES, 'SPLAT(#r "*4(%[n])", x)', 'SPLAT("0*4(%[n])", x)'),
-        (TILE_NEON, "[6] = {[2] = tile_6x2, [4] = tile_6x4}", "[6] = {[2] = tile_6x2, [4] = tile_5x4}")]),
+        (TILE_NEON, "TILES[rows]", "TILES[rows - (rows == 6 && vectors == 4)]")]),
     ("output_rescaled_by_the_next_row", "vector", [
         (WALK, "g->rescales ? g->rescale + row : TILE_ONES;", "g->rescales ? g->rescale + row + 1 : TILE_ONES;")]),
     ("output_not_rescaled_by_a_reference_that_moved", "vector", [
@@ -266,7 +266,7 @@ ATTENTION = [
     # Values
     ("output_in_another_row", "vector", [
         (ASM_VALUES, "#define C_ROW_4 C_ROW_1", "#define C_ROW_4 C_ROW_2"),
-        (TILE_NEON, "[4] = tile_5x4}", "[4] = tile_4x4}")]),
+        (TILE_NEON, "TILES[rows]", "TILES[rows - (rows == 5 && vectors == 4)]")]),
     ("weights_of_the_next_query", "vector", [
         (WALK, "score_at(g, l.lo, first);", "score_at(g, l.lo, first + 1);")]),
     ("strips_swapped", "vector", [
@@ -286,23 +286,23 @@ ATTENTION = [
                "for (int64_t c = first; c < p->width - (p->width > 2 * RDK_LANES ? RDK_LANES : 0); c += RDK_LANES) {")]),
     ("results_by_the_first_rows_factor", "vector", [ # NEON, which has no tiles by hand, gets other wrong shapes
         (ASM_VALUES, 'SPLAT("8+16*" #r "(%[results])", X)', 'SPLAT("8(%[results])", X)'),
-        (TILE_NEON, "[4] = {[2] = tile_4x2", "[4] = {[2] = tile_3x2")]),
+        (TILE_NEON, "TILES[rows]", "TILES[rows - (rows == 4 && vectors == 2)]")]),
     ("results_without_a_column", "vector", [
         (ASM_VALUES, "RESULT(s0, r, 0) RESULT(s1, r, 1)\n#define", "RESULT(s0, r, 0)\n#define"),
-        (TILE_NEON, "[7] = {[2] = tile_7x2}", "[7] = {[2] = tile_6x2}")]),
+        (TILE_NEON, "TILES[rows]", "TILES[rows - (rows == 7 && vectors == 2)]")]),
     ("results_not_looked_through_for_nan", "vector", [
         (ASM_VALUES, ' PLUS_SUM(s, SPARE)', ""),
-        (TILE_NEON, "[5] = {[2] = tile_5x2", "[5] = {[2] = tile_4x2")]),
+        (TILE_NEON, "TILES[rows]", "TILES[rows - (rows == 5 && vectors == 2)]")]),
     ("packed_values_of_the_first_rows_twice", "vector", [
         (WALK, "for (int i = v->first_band; i < bands;", "for (int i = 0; i < bands;")]),
     ("few_scores_over_weights_still_needed", "vector", [
         (WALK, "now->g.scores += (now - works) * UNIT * RDK_BLOCK;", ";")]),
     ("few_sums_begin_anew_with_each_panel", "vector", [ # NEON, which has no tiles by hand, gets another wrong shape
         (ASM_THIN, 'DO("add %[part], %[c]") EACH_##shape(LOAD_ROW)', 'DO("add %[part], %[c]") ZEROS'),
-        (TILE_NEON, "[3] = {[2] = tile_3x2", "[3] = {[2] = tile_2x2")]),
+        (TILE_NEON, "TILES[rows]", "TILES[rows - (rows == 3 && vectors == 2)]")]),
     ("few_columns_swapped", "vector", [
         (ASM_THIN, "ROW_4(DO_IT, 1, 4, 5, 6, 7)", "ROW_4(DO_IT, 1, 4, 5, 7, 6)"),
-        (TILE_NEON, "[2] = {[2] = tile_2x2", "[2] = {[2] = tile_1x2")]),
+        (TILE_NEON, "TILES[rows]", "TILES[rows - (rows == 2 && vectors == 2)]")]),
     ("values_of_the_first_head", "vector", [
         (WALK, ".v = rdk_const_view_row(&kv->v, b, kv_head, key),", ".v = rdk_const_view_row(&kv->v, b, 0, key),")]),
     ("gaps_between_values_ignored", "vector", [
@@ -335,14 +335,14 @@ ATTENTION = [
         (TILE, "            else if (factors)\n", "            else if (false)\n")]),
     ("blocks_forgotten_by_hand", "vector", [ # NEON, which has no tiles by hand, gets another wrong shape
         (ASM_VALUES, "#define ADD_ROW(sum, r, i) PLUS_ROW(sum, r, i) PUT_ROW", "#define ADD_ROW(sum, r, i) PUT_ROW"),
-        (TILE_NEON, "[16] = tile_1x16", "[16] = tile_1x8")]),
+        (TILE_NEON, "TILES[rows][vectors]", "TILES[rows][vectors == 16 ? 8 : vectors]")]),
     ("results_without_the_sums_before", "vector", [ # NEON gets another wrong shape
         (ASM_VALUES, "ENDED(RESULT_TILES, shape, rows, vectors, JOIN_NOTHING, PLUS_ROW, PLUS_ROW_TIMES)",
                       "ENDED(RESULT_TILES, shape, rows, vectors, JOIN_NOTHING, JOIN_NOTHING, PLUS_ROW_TIMES)"),
-        (TILE_NEON, "[4] = tile_2x4", "[4] = tile_1x4")]),
+        (TILE_NEON, "TILES[rows]", "TILES[rows - (rows == 2 && vectors == 4)]")]),
     ("results_without_the_rest_of_the_inverse", "vector", [ # NEON gets another wrong shape
         (ASM_VALUES, "TIMES_PLUS(X, B1, s) STORE", "TIMES_PLUS(X, B0, s) STORE"),
-        (TILE_NEON, "[4] = tile_3x4", "[4] = tile_2x4")]),
+        (TILE_NEON, "TILES[rows]", "TILES[rows - (rows == 3 && vectors == 4)]")]),
     ("out_without_the_rest_of_the_inverse", "vector", [
         (WALK, "f32x16_fma(o, f32x16_set1(by.lo), f32x16_set1(0))", "f32x16_set1(0)")]),
     ("infinite_sums_times_the_rest_of_the_inverse", "vector", [

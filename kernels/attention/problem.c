@@ -22,22 +22,11 @@ static rdk_sight_rule sight_of(const rdk_attention_desc *d) {
 }
 
 void rdk_problem_of(rdk_problem *p, const rdk_attention_desc *d) {
-    *p = (rdk_problem){
-        .batch = d->batch,
-        .q_heads = d->q_heads,
-        .kv_heads = d->kv_heads,
-        .q_len = d->q_len,
-        .kv_len = d->kv_len,
-        .d_qk = d->d_qk,
-        .d_v = d->d_v,
-        .heads_per_kv = d->q_heads / d->kv_heads,
-        .key_pos0 = d->key_pos0,
-        .scale = scale_of(d),
-        .sight = sight_of(d),
-        .q = d->q,
-        .kv = {d->k, d->v},
-        .out = d->out,
-        .lse = d->lse,
-        .weights = d->weights,
-    };
+    *p = (rdk_problem){.scale = scale_of(d), .sight = sight_of(d), .key_pos0 = d->key_pos0};
+    p->batch = d->batch, p->q_len = d->q_len, p->kv_len = d->kv_len;
+    p->q_heads = d->q_heads, p->kv_heads = d->kv_heads;
+    p->heads_per_kv = d->q_heads / d->kv_heads;
+    p->d_qk = d->d_qk, p->d_v = d->d_v;
+    p->q = d->q, p->kv = (rdk_kv){d->k, d->v};
+    p->out = d->out, p->lse = d->lse, p->weights = d->weights;
 }

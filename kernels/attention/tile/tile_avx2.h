@@ -40,43 +40,17 @@ RDK_INLINE tile_vec tile_fma_one(tile_one x, tile_vec y, tile_vec z) {
 #define tile_fma_one tile_fma
 #endif
 
+/* Rows and vectors of each shape. */
+/* clang-format off */
+#define TILE_SHAPES(X) \
+    X(1, 1) X(2, 1) X(3, 1) X(4, 1) X(5, 1) X(6, 1) X(7, 1) X(8, 1) \
+    X(1, 2) X(2, 2) X(3, 2) X(4, 2) X(5, 2) X(6, 2) \
+    X(1, 3) X(2, 3) X(3, 3) X(4, 3) \
+    X(1, 4) X(2, 4) X(3, 4) \
+    X(1, 8)
+/* clang-format on */
+
 #include "kernels/attention/tile/tile_body.h"
-
-TILE(1, 1)
-TILE(2, 1)
-TILE(3, 1)
-TILE(4, 1)
-TILE(5, 1)
-TILE(6, 1)
-TILE(7, 1)
-TILE(8, 1)
-TILE(1, 2)
-TILE(2, 2)
-TILE(3, 2)
-TILE(4, 2)
-TILE(5, 2)
-TILE(6, 2)
-TILE(1, 3)
-TILE(2, 3)
-TILE(3, 3)
-TILE(4, 3)
-TILE(1, 4)
-TILE(2, 4)
-TILE(3, 4)
-TILE(1, 8)
-#undef TILE
-
-/* By rows and vectors; NULL where there is no such shape. */
-static tile_function *const TILES[TILE_ROWS + 1][TILE_VECTORS + 1] = {
-    [1] = {[1] = tile_1x1, [2] = tile_1x2, [3] = tile_1x3, [4] = tile_1x4, [8] = tile_1x8},
-    [2] = {[1] = tile_2x1, [2] = tile_2x2, [3] = tile_2x3, [4] = tile_2x4},
-    [3] = {[1] = tile_3x1, [2] = tile_3x2, [3] = tile_3x3, [4] = tile_3x4},
-    [4] = {[1] = tile_4x1, [2] = tile_4x2, [3] = tile_4x3},
-    [5] = {[1] = tile_5x1, [2] = tile_5x2},
-    [6] = {[1] = tile_6x1, [2] = tile_6x2},
-    [7] = {[1] = tile_7x1},
-    [8] = {[1] = tile_8x1},
-};
 
 /* Not where a sanitizer would not see what they do. */
 #if defined(__x86_64__) && !defined(RDK_EMULATED) && !defined(RDK_SANITIZED)

@@ -32,52 +32,17 @@ typedef __m512 tile_vec;
 
 #define tile_fma_one tile_fma
 
+/* Rows and vectors of each shape. */
+/* clang-format off */
+#define TILE_SHAPES(X) \
+    X(1, 1) X(2, 1) X(3, 1) X(4, 1) X(5, 1) X(6, 1) X(7, 1) X(8, 1) \
+    X(1, 2) X(2, 2) X(3, 2) X(4, 2) X(5, 2) X(6, 2) X(7, 2) X(8, 2) \
+    X(1, 3) X(2, 3) X(3, 3) X(4, 3) X(5, 3) X(6, 3) X(7, 3) X(8, 3) \
+    X(1, 4) X(2, 4) X(3, 4) X(4, 4) X(5, 4) X(6, 4) \
+    X(1, 8)
+/* clang-format on */
+
 #include "kernels/attention/tile/tile_body.h"
-
-TILE(1, 1)
-TILE(2, 1)
-TILE(3, 1)
-TILE(4, 1)
-TILE(5, 1)
-TILE(6, 1)
-TILE(7, 1)
-TILE(8, 1)
-TILE(1, 2)
-TILE(2, 2)
-TILE(3, 2)
-TILE(4, 2)
-TILE(5, 2)
-TILE(6, 2)
-TILE(7, 2)
-TILE(8, 2)
-TILE(1, 3)
-TILE(2, 3)
-TILE(3, 3)
-TILE(4, 3)
-TILE(5, 3)
-TILE(6, 3)
-TILE(7, 3)
-TILE(8, 3)
-TILE(1, 4)
-TILE(2, 4)
-TILE(3, 4)
-TILE(4, 4)
-TILE(5, 4)
-TILE(6, 4)
-TILE(1, 8)
-#undef TILE
-
-/* By rows and vectors; NULL where there is no such shape. */
-static tile_function *const TILES[TILE_ROWS + 1][TILE_VECTORS + 1] = {
-    [1] = {[1] = tile_1x1, [2] = tile_1x2, [3] = tile_1x3, [4] = tile_1x4, [8] = tile_1x8},
-    [2] = {[1] = tile_2x1, [2] = tile_2x2, [3] = tile_2x3, [4] = tile_2x4},
-    [3] = {[1] = tile_3x1, [2] = tile_3x2, [3] = tile_3x3, [4] = tile_3x4},
-    [4] = {[1] = tile_4x1, [2] = tile_4x2, [3] = tile_4x3, [4] = tile_4x4},
-    [5] = {[1] = tile_5x1, [2] = tile_5x2, [3] = tile_5x3, [4] = tile_5x4},
-    [6] = {[1] = tile_6x1, [2] = tile_6x2, [3] = tile_6x3, [4] = tile_6x4},
-    [7] = {[1] = tile_7x1, [2] = tile_7x2, [3] = tile_7x3},
-    [8] = {[1] = tile_8x1, [2] = tile_8x2, [3] = tile_8x3},
-};
 
 /* Not where a sanitizer would not see what they do. */
 #if defined(__x86_64__) && !defined(RDK_EMULATED) && !defined(RDK_SANITIZED)

@@ -8,6 +8,10 @@
  *     TILE_PIN(v)               nothing, or what holds an fma in its place, for compilers that
  *                               would move the loads of many rows ahead and run out of
  *                               registers
+ *     TILE_ROWS, TILE_VECTORS   the most of each
+ *     TILE_SHAPES(X)            X(rows, vectors) for each shape
+ *
+ * It gives the functions of all shapes, and TILES, their table.
  *
  * Nothing here is left to the optimiser's unrolling: the sums are no array but the fields of a
  * struct, one after the other by the lists below, and what lies outside a tile's rows and
@@ -294,7 +298,14 @@ RDK_INLINE void tile_body(const tile *t, const int rows, const int vectors) {
         tile_column(t, i * t->b_across, i * vectors * TILE_LANES * 4, rows, vectors);
 }
 
-#define TILE(rows, vectors)                                                                        \
+#define TILE_FUNCTION(rows, vectors)                                                               \
     static void tile_##rows##x##vectors(const tile *t) {                                           \
         tile_body(t, rows, vectors);                                                               \
     }
+TILE_SHAPES(TILE_FUNCTION)
+#undef TILE_FUNCTION
+
+/* By rows and vectors; NULL where there is no such shape. */
+#define TILE_ENTRY(rows, vectors) [rows][vectors] = tile_##rows##x##vectors,
+static tile_function *const TILES[TILE_ROWS + 1][TILE_VECTORS + 1] = {TILE_SHAPES(TILE_ENTRY)};
+#undef TILE_ENTRY

@@ -80,43 +80,17 @@ RDK_INLINE tile_vec tile_fma_one(tile_one x, tile_vec y, tile_vec z) {
 #define tile_fma_one tile_fma
 #endif
 
+/* Rows and vectors of each shape. */
+/* clang-format off */
+#define TILE_SHAPES(X) \
+    X(1, 2) X(2, 2) X(3, 2) X(4, 2) X(5, 2) X(6, 2) X(7, 2) X(8, 2) \
+    X(1, 4) X(2, 4) X(3, 4) X(4, 4) X(5, 4) X(6, 4) \
+    X(1, 6) X(2, 6) X(3, 6) X(4, 6) \
+    X(1, 8) X(2, 8) X(3, 8) \
+    X(1, 16)
+/* clang-format on */
+
 #include "kernels/attention/tile/tile_body.h"
-
-TILE(1, 2)
-TILE(2, 2)
-TILE(3, 2)
-TILE(4, 2)
-TILE(5, 2)
-TILE(6, 2)
-TILE(7, 2)
-TILE(8, 2)
-TILE(1, 4)
-TILE(2, 4)
-TILE(3, 4)
-TILE(4, 4)
-TILE(5, 4)
-TILE(6, 4)
-TILE(1, 6)
-TILE(2, 6)
-TILE(3, 6)
-TILE(4, 6)
-TILE(1, 8)
-TILE(2, 8)
-TILE(3, 8)
-TILE(1, 16)
-#undef TILE
-
-/* By rows and vectors; NULL where there is no such shape. */
-static tile_function *const TILES[TILE_ROWS + 1][TILE_VECTORS + 1] = {
-    [1] = {[2] = tile_1x2, [4] = tile_1x4, [6] = tile_1x6, [8] = tile_1x8, [16] = tile_1x16},
-    [2] = {[2] = tile_2x2, [4] = tile_2x4, [6] = tile_2x6, [8] = tile_2x8},
-    [3] = {[2] = tile_3x2, [4] = tile_3x4, [6] = tile_3x6, [8] = tile_3x8},
-    [4] = {[2] = tile_4x2, [4] = tile_4x4, [6] = tile_4x6},
-    [5] = {[2] = tile_5x2, [4] = tile_5x4},
-    [6] = {[2] = tile_6x2, [4] = tile_6x4},
-    [7] = {[2] = tile_7x2},
-    [8] = {[2] = tile_8x2},
-};
 
 /* Nothing is by hand. */
 RDK_INLINE tile_outcome run_tile(const tile *t, int rows, int vectors) {
