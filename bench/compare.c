@@ -76,17 +76,6 @@ typedef struct work {
     rdk_attention_desc attention;
 } work;
 
-static void *new_input(int64_t count, rdk_type type, uint64_t seed) {
-    void *made = allocate((size_t)count * type_size(type));
-    fill(made, type, count, seed);
-    return made;
-}
-
-static void *new_copy(const void *of, int64_t count) {
-    void *made = allocate((size_t)count * sizeof(float));
-    return memcpy(made, of, (size_t)count * sizeof(float));
-}
-
 static size_t out_bytes(const work *w) {
     return (size_t)shape_out(w->shape) * type_size(w->shape->type);
 }

@@ -58,3 +58,14 @@ void *allocate(size_t bytes) {
     memset(p, 0, bytes + SLACK); /* so that no page is new when it is timed */
     return p;
 }
+
+void *new_input(int64_t count, rdk_type type, uint64_t seed) {
+    void *made = allocate((size_t)count * type_size(type));
+    fill(made, type, count, seed);
+    return made;
+}
+
+void *new_copy(const void *of, int64_t count) {
+    void *made = allocate((size_t)count * sizeof(float));
+    return memcpy(made, of, (size_t)count * sizeof(float));
+}

@@ -16,17 +16,6 @@ enum {
 
 /* ---- Operands -------------------------------------------------------------------------------- */
 
-static void *new_input(int64_t count, rdk_type type, uint64_t seed) {
-    void *made = allocate((size_t)count * type_size(type));
-    fill(made, type, count, seed);
-    return made;
-}
-
-static void *new_copy(const void *of, int64_t count) {
-    void *made = allocate((size_t)count * sizeof(float));
-    return memcpy(made, of, (size_t)count * sizeof(float));
-}
-
 static void prepare_attention(subject *s) {
     rdk_attention_desc d = shape_attention(&s->shape);
     s->copies = copies_of(&s->shape);

@@ -33,6 +33,16 @@ def table(head, rows):
 
 # ---- What the tests printed ----
 
+def read_json(path):
+    try:
+        with open(path, encoding="utf-8") as file:
+            return json.load(file)
+    except OSError:
+        raise Missing(f"there is no {path}") from None
+    except ValueError:
+        raise Missing(f"{path} is not JSON") from None
+
+
 def json_lines(path):
     try:
         with open(path, encoding="utf-8") as file:
@@ -221,13 +231,7 @@ def attention_all():
 
 def bench():
     """The whole report, if it is of a real run."""
-    try:
-        with open(BENCH, encoding="utf-8") as file:
-            report = json.load(file)
-    except OSError:
-        raise Missing(f"there is no {BENCH}") from None
-    except ValueError:
-        raise Missing(f"{BENCH} is not JSON") from None
+    report = read_json(BENCH)
     if report["command"] != "make bench":
         raise Missing(f"{BENCH} is of {report['command']}")
     return report
@@ -383,13 +387,7 @@ ERROR = "build/bench/error.json"
 
 def error():
     """The ratios, if they are of every cell and library."""
-    try:
-        with open(ERROR, encoding="utf-8") as file:
-            report = json.load(file)
-    except OSError:
-        raise Missing(f"there is no {ERROR}") from None
-    except ValueError:
-        raise Missing(f"{ERROR} is not JSON") from None
+    report = read_json(ERROR)
     if not report["complete"]:
         raise Missing(f"{ERROR} is of some cells, of another library, or without a peer")
     counted = [r["ratio"] for r in report["records"] if not r["alone"] and r["share"] != 99]
