@@ -387,7 +387,9 @@ static bool walk_ranges(visitor *visit, void *context) {
             c.weights = number % 4 == 0;
             c.special = variant == 3 ? 1 + number % (SPECIAL_COUNT - 1) : SPECIAL_NONE;
             c.special_in = number % 2 ? SPECIAL_IN_V : SPECIAL_IN_K | SPECIAL_IN_V;
-            c.special_from = number % 3 ? *keys / 2 : -1;
+            c.special_from = number % 3 ? number * 37 % *keys : -1;
+            c.special_to = number % 4 ? c.special_from + 1 + number % 9 : INT64_MAX;
+            c.special_column = number % 3 ? number : -1;
             c.scores = variant == 2 ? SCORES_MIXED : variant ? SCORES_RISING : SCORES_NORMAL;
             c.row_stride[OPERAND_V] = number % 7 ? STRIDE_USUAL : STRIDE_FAR;
             c.row_stride[OPERAND_K] = number % 5 ? STRIDE_USUAL : STRIDE_FAR;
@@ -395,6 +397,31 @@ static bool walk_ranges(visitor *visit, void *context) {
             set_dims(&c, 2 + number % 3, number % 3 ? 3 : number % 2 ? 17 : 32);
             attention_limit_strides(&c, MOST_FLOATS);
             set_causal(&c, number++ % 5 ? RDK_CAUSAL_NONE : RDK_CAUSAL_BOTTOM_RIGHT);
+            GO(c);
+        }
+    return true;
+}
+
+/* A few values that are not finite, in one column, wander through ranges that some rows of a group
+ * see, and groups before it and behind it. */
+static bool walk_specials_in_ranges(visitor *visit, void *context) {
+    static const int64_t ROWS[] = {4, 49, 100}, KEYS[] = {150, 300, 1100};
+    attention_case c = attention_default();
+    int64_t number = 0;
+    EACH(int64_t, rows, ROWS)
+    EACH(int64_t, keys, KEYS)
+    for (c.ranges = 1; c.ranges < RANGES_COUNT; c.ranges++)
+        for (int64_t from = 0; from < *keys; from += *keys / 37) {
+            c.q_len = *rows;
+            c.kv_len = *keys;
+            c.weights = 0;
+            c.special = 1 + number % (SPECIAL_COUNT - 1);
+            c.special_in = SPECIAL_IN_V;
+            c.special_from = from;
+            c.special_to = from + 1 + number % 3;
+            c.special_column = 0;
+            set_dims(&c, 2, number % 5 ? 3 : 17);
+            number++;
             GO(c);
         }
     return true;
@@ -779,6 +806,7 @@ const axis ATTENTION_AXES[] = {
     {"NaN and Inf", walk_specials},
     {"NaN and Inf of some rows", walk_specials_of_some},
     {"ranges of keys", walk_ranges},
+    {"NaN and Inf in ranges", walk_specials_in_ranges},
     {"zero strides", walk_zero_strides},
     {"strides", walk_strides},
     {"pairs of strides", walk_pairs_of_strides},

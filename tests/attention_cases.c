@@ -399,6 +399,8 @@ static rdk_sight range_of(const attention_case *c, int64_t i, rdk_sight before, 
                                   : (rdk_sight){i ? before.end : 0, between(r, 0, c->kv_len)};
     case RANGES_ENDS:
         return ends_of(c, r);
+    case RANGES_TO_END:
+        return (rdk_sight){(c->seed % 2 ? i : c->q_len - 1 - i) * c->kv_len / c->q_len, c->kv_len};
     case RANGES_FEW: {
         const int64_t key = rng_below(r, c->kv_len + 1);
         return (rdk_sight){key, key + chance(r, 30)};

@@ -87,6 +87,7 @@ enum {
     RANGES_WINDOW,    /* each query the keys around its own, as many as the seed says */
     RANGES_DOCUMENTS, /* several queries the same keys, the next ones those behind them */
     RANGES_ENDS,      /* a few of the first keys, or of the last */
+    RANGES_TO_END,    /* from later and later on, or earlier and earlier, all to the end */
     RANGES_FEW,       /* one key, or mostly none */
     RANGES_ANY,
     RANGES_COUNT

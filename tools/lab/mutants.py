@@ -90,7 +90,7 @@ SPEED_FUNCTIONS = {
 ASM_FUNCTIONS = {"write_with_values"}
 SPEED_LINES = re.compile(
     r"__builtin_prefetch|stream_fetch|\bfetch|\bprefetch|\bf\.left|touches_pages|p->next|->later|later_bias|r\.later|short_rows|FETCH_BYTES"
-    r"|SUMS_BESIDE =|>= TILE_KEYS_OF\[0\]|< TILE_KEYS_OF\[0\]|is_far|__asm__|_Pragma"
+    r"|SUMS_BESIDE =|fill_strips\(|>= TILE_KEYS_OF\[0\]|< TILE_KEYS_OF\[0\]|is_far|__asm__|_Pragma"
     r"|from_memory|thin_panel|same_layout|int64_t times = s->at_once|by_chain = !is_thin"
     r"|TILE_HOLD\([45]\)"  # no tile is five rows and five vectors large
     r"|lane < end_of\(g, i\)( && !isnan|\)$)"  # more looked at: more goes to the reference, which gives the same bits
@@ -123,7 +123,8 @@ GOLDEN = ("tests/tool/test_golden",)
 
 def bits(operation, cases, path):
     program = TESTS + ("attention_bits" if operation == "attention" else "bits")
-    return (program, "--cases", str(cases)) + (("--path", path) if path else ())
+    whole = ("--whole",) if cases >= 200000 else ()
+    return (program, "--cases", str(cases)) + whole + (("--path", path) if path else ())
 
 
 def plan_of(target):
