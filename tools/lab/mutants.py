@@ -123,8 +123,7 @@ GOLDEN = ("tests/tool/test_golden",)
 
 def bits(operation, cases, path):
     program = TESTS + ("attention_bits" if operation == "attention" else "bits")
-    whole = ("--whole",) if cases >= 200000 else ()
-    return (program, "--cases", str(cases)) + whole + (("--path", path) if path else ())
+    return (program, "--cases", str(cases)) + (("--path", path) if path else ())
 
 
 def plan_of(target):
