@@ -182,8 +182,10 @@ static rdk_status run_ranges(const rdk_table *t, rdk_attention_desc *d, const rd
     rdk_fpenv caller = rdk_fpenv_enter();
     rdk_problem_of(&problem, d);
     problem.sight.ranges = ranges;
-    rdk_plan_make(&plan, &problem, t->kernel_isa[RDK_OP_ATTENTION], t->machine);
-    t->attention(&plan, 0, plan.tasks, d->scratch);
+    const bool streams = t->attention_streaming && rdk_streams(&problem);
+    rdk_plan_make(&plan, &problem, streams ? t->streaming_isa : t->kernel_isa[RDK_OP_ATTENTION],
+                  t->machine);
+    (streams ? t->attention_streaming : t->attention)(&plan, 0, plan.tasks, d->scratch);
     rdk_fpenv_leave(caller);
     return RDK_OK;
 }

@@ -29,6 +29,10 @@ typedef struct rdk_table {
     rdk_isa kernel_isa[RDK_OP_COUNT]; /* for plans: a slot may be of a lower rung */
     rdk_softmax_kernel *softmax;
     rdk_attention_kernel *attention;
+    /* NULL, or what is faster than `attention` for few rows whose K and V come from memory, and its
+     * ISA. The bits are the same. */
+    rdk_attention_kernel *attention_streaming;
+    rdk_isa streaming_isa;
 } rdk_table;
 
 /* Kernels emulated on a foreign CPU are the same files under another name, so that they can stand
@@ -45,6 +49,10 @@ typedef struct rdk_table {
 #define RDK_USE(t, op, OP, suffix)                                                                 \
     ((t)->op = RDK_KERNEL(op, suffix), (t)->kernel_isa[RDK_OP_##OP] = (t)->isa,                    \
      (t)->name[RDK_OP_##OP] = RDK_STRING(RDK_KERNEL(op, suffix)))
+
+/* Says that no rung above streams faster; one that does says it for itself. */
+#define RDK_USE_STREAMING(t, suffix)                                                               \
+    ((t)->attention_streaming = RDK_KERNEL(attention, suffix), (t)->streaming_isa = (t)->isa)
 
 /* What each ISA may have: a table, which overwrites the slots that the ISA has a kernel for, and a
  * kernel per operation. The emulated ones are those that tests run. */

@@ -480,7 +480,8 @@ TEST beyond_the_caches(const path *p) {
     enum { KEYS = 333, MAX_GROUP = 5, MAX_SIZE = 128, BYTES = 1 << 25 };
     static const int64_t SIZES[] = {64, 128};
     static float k[KEYS * MAX_SIZE], v[KEYS * MAX_SIZE], q[MAX_GROUP * MAX_SIZE];
-    rdk_table on = p->table;
+    rdk_table on = p->table, itself = p->table;
+    itself.attention_streaming = NULL;
     rng r = {seed + 6};
     for (size_t i = 0; i < COUNT(k); i++) {
         k[i] = normal(&r);
@@ -512,9 +513,12 @@ TEST beyond_the_caches(const path *p) {
             ASSERT_EQ(RDK_OK, rdk_attention_with(&on, &d));
             ASSERT(!memcmp(floats, one, (size_t)row * sizeof *one));
             d.batch = batch;
-            ASSERT_EQ(RDK_OK, rdk_attention_with(&on, &d));
-            for (int64_t b = 0; b < batch; b++)
-                ASSERT(!memcmp(floats + b * row, one, (size_t)row * sizeof *one));
+            for (int streams = 0; streams < 2; streams++) {
+                memset(floats, 0, (size_t)(batch * row) * sizeof *floats);
+                ASSERT_EQ(RDK_OK, rdk_attention_with(streams ? &on : &itself, &d));
+                for (int64_t b = 0; b < batch; b++)
+                    ASSERT(!memcmp(floats + b * row, one, (size_t)row * sizeof *one));
+            }
         }
     PASS();
 }

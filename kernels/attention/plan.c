@@ -118,14 +118,27 @@ static int panel_of(int64_t row, int panel_bytes) {
     return rows;
 }
 
+/* Bytes of the rows of so many heads and positions, in two operands. */
+static double bytes_of(const rdk_problem *p, int64_t heads, int64_t positions) {
+    return (double)(p->d_qk + p->d_v) * sizeof(float) * (double)p->batch * (double)heads *
+           (double)positions;
+}
+
+/* K and V are more than a cache may be expected to hold. */
+static bool come_from_memory(const rdk_problem *p) {
+    return bytes_of(p, p->kv_heads, p->kv_len) > LARGEST_CACHE;
+}
+
+bool rdk_streams(const rdk_problem *p) {
+    return p->heads_per_kv * p->q_len <= RDK_THIN && come_from_memory(p);
+}
+
 static void choose_reading(rdk_plan *plan, const tuning *t, rdk_machine machine) {
     const rdk_problem *p = &plan->problem;
     const int64_t row = (p->d_qk > p->d_v ? p->d_qk : p->d_v) * (int64_t)sizeof(float);
-    const double both = (double)(p->d_qk + p->d_v) * sizeof(float) * (double)p->batch;
-    const double keys = both * (double)p->kv_heads * (double)p->kv_len;
-    const double queries = both * (double)p->q_heads * (double)p->q_len;
-    plan->from_memory = keys > LARGEST_CACHE;
-    plan->touches_pages = keys + queries > MANY_PAGES;
+    plan->from_memory = come_from_memory(p);
+    plan->touches_pages =
+        bytes_of(p, p->kv_heads, p->kv_len) + bytes_of(p, p->q_heads, p->q_len) > MANY_PAGES;
     plan->thin_panel = plan->from_memory        ? panel_of(row, t->thin_panel)
                        : machine.l2 >= LARGE_L2 ? RDK_BLOCK
                                                 : t->thin_in_cache;

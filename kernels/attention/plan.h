@@ -68,6 +68,9 @@ typedef struct rdk_task {
 
 rdk_scratch rdk_scratch_of(int64_t d_qk, int64_t d_v);
 
+/* Whether rows are so few that reading K and V takes the time, and these come from memory. */
+bool rdk_streams(const rdk_problem *problem);
+
 /* For the kernels of an ISA, on a machine. */
 void rdk_plan_make(rdk_plan *plan, const rdk_problem *problem, rdk_isa isa, rdk_machine machine);
 
