@@ -7,7 +7,7 @@ and reproduces the golden hashes. The sections below bear the names of the pages
 usage: contract.py [--op NAME] [--inc DIR] [--cases A:B] [--every N]
 
   --op NAME      only this operation: softmax or attention
-  --inc DIR      where golden_NAME.inc, the expected hashes, are (default: ../tools/rootdk from here)
+  --inc DIR      where NAME.inc, the expected hashes, are (default: ../golden from here)
   --cases A:B    of each operation only the cases A <= i < B; either may be left out
   --every N      of these, only every Nth
 
@@ -839,7 +839,7 @@ OPERATIONS = {"softmax": (softmax_hash, len(COLUMNS)), "attention": (attention_h
 
 
 def expected_hashes(path):
-    """{case number or "all": (hash as text, name)} from golden_NAME.inc."""
+    """{case number or "all": (hash as text, name)} from NAME.inc."""
     line = re.compile(r"0x([0-9a-f]{16}), /\* (\w+) ?(.*) \*/")
     with open(path, encoding="ascii") as file:
         found = [m.groups() for m in map(line.match, file) if m]
@@ -848,7 +848,7 @@ def expected_hashes(path):
 
 def arguments():
     here = os.path.dirname(os.path.abspath(__file__))
-    inc = os.path.join(here, "..", "tools", "rootdk")
+    inc = os.path.join(here, "..", "golden")
     parser = argparse.ArgumentParser(description="docs/arithmetic.md against the golden hashes")
     parser.add_argument("--op", choices=list(OPERATIONS))
     parser.add_argument("--inc", default=inc, metavar="DIR")
@@ -863,7 +863,7 @@ def arguments():
 def check(op, args):
     """How many cases of an operation passed, and how many hashes are wrong."""
     case_hash, count = OPERATIONS[op]
-    expected = expected_hashes(os.path.join(args.inc, f"golden_{op}.inc"))
+    expected = expected_hashes(os.path.join(args.inc, f"{op}.inc"))
     part = slice(*(int(n) if n else None for n in args.cases.split(":")), args.every)
     numbers = range(count)[part]
     got = {i: case_hash(i) for i in numbers}

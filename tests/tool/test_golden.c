@@ -4,7 +4,7 @@
 #include <inttypes.h>
 
 #include "tests/paths.h"
-#include "tools/rootdk/golden.h"
+#include "golden/golden.h"
 
 static rdk_status softmax_on(void *context, const rdk_softmax_desc *desc) {
     return rdk_softmax_with(&((const path *)context)->table, desc);

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tools/rootdk/golden.h"
+#include "golden/golden.h"
 
 static rdk_status softmax_on(void *context, const rdk_softmax_desc *desc) {
     rdk_softmax_desc d = *desc;
@@ -87,7 +87,7 @@ static int list(rdk_isa isa) {
     return EXIT_FINE;
 }
 
-/* The whole of golden_NAME.inc. */
+/* The whole of golden/NAME.inc. */
 static int generate(const golden_op *op) {
     rdk_isa isa = RDK_ISA_SCALAR;
     golden_runner run = runner_on(&isa);
@@ -95,9 +95,8 @@ static int generate(const golden_op *op) {
     uint64_t total = GOLDEN_SEED;
     printf(
         "/* The hash of every golden %s case (docs/golden.md), then that of all, for arithmetic\n"
-        " * version %d. Written by `rootdk verify --generate %s >\n"
-        " * tools/rootdk/golden_%s.inc`, from the scalar path; done again only when the\n"
-        " * arithmetic or the cases are changed. */\n",
+        " * version %d. Written by `rootdk verify --generate %s > golden/%s.inc`, from the\n"
+        " * scalar path; done again only when the arithmetic or the cases are changed. */\n",
         op->name, rdk_arithmetic_version(), op->name, op->name);
     for (int i = 0; i < op->count(); i++) {
         uint64_t hash = op->hash(i, &run);

@@ -1,5 +1,5 @@
 /* What the golden cases share, in integer operations alone, so that it is the same everywhere. */
-#include "tools/rootdk/golden_parts.h"
+#include "golden/parts.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* The golden cases of attention: docs/golden.md, "Attention". */
-#include "tools/rootdk/golden_parts.h"
+#include "golden/parts.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -417,7 +417,7 @@ static uint64_t hash(int i, const golden_runner *run) {
 /* ---- What is expected ------------------------------------------------------------------------ */
 
 static const uint64_t EXPECTED[] = {
-#include "tools/rootdk/golden_attention.inc"
+#include "golden/attention.inc"
 };
 
 const golden_op golden_attention = {

@@ -1,5 +1,5 @@
 /* The golden cases of softmax: docs/golden.md, "Softmax". */
-#include "tools/rootdk/golden_parts.h"
+#include "golden/parts.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -292,7 +292,7 @@ static uint64_t hash(int i, const golden_runner *run) {
 /* ---- What is expected ------------------------------------------------------------------------ */
 
 static const uint64_t EXPECTED[] = {
-#include "tools/rootdk/golden_softmax.inc"
+#include "golden/softmax.inc"
 };
 
 const golden_op golden_softmax = {

@@ -2,7 +2,7 @@
 #ifndef RDK_GOLDEN_PARTS_H
 #define RDK_GOLDEN_PARTS_H
 
-#include "tools/rootdk/golden.h"
+#include "golden/golden.h"
 
 typedef struct golden_type {
     int bits, digits; /* width of the type, and of its significand */
