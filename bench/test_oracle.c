@@ -1,5 +1,5 @@
 /* The oracle of the bench: an exact result that is put k units off must be reported as k. */
-#include "tests/suite.h"
+#include "tests/lib/suite.h"
 
 #include <math.h>
 #include <string.h>

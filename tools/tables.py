@@ -126,12 +126,12 @@ def isas():
 # ---- README.md: accuracy; docs/arithmetic.md: accuracy-all ----
 
 def accuracy_lines():
-    """What test_accuracy says about errors, without the dots of passed tests."""
+    """What softmax/test_accuracy says about errors, without the dots of passed tests."""
     lines = [line.lstrip(".") for line in output_of(MAIN, "accuracy").splitlines()]
     firsts = ("2^f", "softmax", "log-softmax", "f16 and", "equal logits", "  ")
     kept = [line.rstrip() for line in lines if line.startswith(firsts)]
     if not kept:
-        raise Missing("test_accuracy printed no figures")
+        raise Missing("softmax/test_accuracy printed no figures")
     return kept
 
 
@@ -166,7 +166,7 @@ def accuracy():
         exp2 = max(s[2] for s in sweeps)
         count = sum(int(s[0]) for s in sweeps)
     except (KeyError, AttributeError, ValueError) as error:
-        raise Missing(f"test_accuracy's output is not as expected ({error!r})") from None
+        raise Missing(f"softmax/test_accuracy's output is not as expected ({error!r})") from None
     whole = "every float" if all(s[1] == "1" for s in sweeps) else "a part"
     return table(["columns"] + columns, rows) + [
         "",
@@ -187,11 +187,11 @@ def accuracy_all():
 # ---- README.md: accuracy-attention; docs/arithmetic.md: accuracy-attention-all ----
 
 def attention_lines():
-    """What test_attention_accuracy printed of figures."""
+    """What attention/test_accuracy printed of figures."""
     lines = [line.lstrip(".") for line in output_of(MAIN, "attention accuracy").splitlines()]
     kept = [line.rstrip() for line in lines if line.startswith(("attention, ", "  "))]
     if not kept:
-        raise Missing("test_attention_accuracy printed no figures")
+        raise Missing("attention/test_accuracy printed no figures")
     return kept
 
 
@@ -214,7 +214,7 @@ def attention():
         rows.append(["LSE, worst ULP"] + [max((found[d, n][8] for d in dims), key=float)
                                           for n in keys])
     except (KeyError, IndexError) as error:
-        raise Missing(f"test_attention_accuracy's output is not as expected ({error!r})") from None
+        raise Missing(f"attention/test_accuracy's output is not as expected ({error!r})") from None
     return table(["keys"] + keys, rows)
 
 

@@ -53,7 +53,7 @@ settings() {
         *-O0-simde) slower=5 ;; # every vector operation is a call
     esac
     # SIMDe takes a minute to compile. The bits do not depend on the optimisation, so two builds of the
-    # matrix have it. On Arm nothing is emulated; there it asks for the must-fail kernels (tests/meson.build).
+    # matrix have it. On Arm nothing is emulated; there it asks for the must-fail kernels (tests/mutants/meson.build).
     case $1 in
         gcc-O2 | clang-O2 | aarch64-clang | *-simde) options="$options -Demulated=true" ;;
         *) options="$options -Demulated=false" ;;

@@ -1,5 +1,5 @@
 /* Every peer that was found, against rootdk's scalar path: it must compute the same function. */
-#include "tests/suite.h"
+#include "tests/lib/suite.h"
 
 #include <dirent.h>
 #include <math.h>

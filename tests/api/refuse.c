@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/paths.h"
+#include "tests/lib/paths.h"
 
 const int32_t NO_ENUM[NO_ENUMS] = {-1, 3, 4, 99, 1 << 16, 1 << 30, INT32_MAX, INT32_MIN};
 const int64_t NEGATIVE[NEGATIVES] = {-1, -5, -((int64_t)1 << 32), INT64_MIN};

@@ -1,6 +1,6 @@
 /* Bad descriptors of attention: each gives its status and leaves every byte as it was. Odd but good
  * ones run, and give the bits that they give when their views lie apart. */
-#include "tests/suite.h"
+#include "tests/lib/suite.h"
 
 #include <math.h>
 #include <stdbool.h>

@@ -1,5 +1,5 @@
 /* Detection: from made-up CPUs, and on this one beside the compiler's own. */
-#include "tests/suite.h"
+#include "tests/lib/suite.h"
 
 #include <stdbool.h>
 #include <stdint.h>

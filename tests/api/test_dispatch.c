@@ -1,6 +1,6 @@
 /* First use, the table of every CPU, names, the choice by name and number. */
 #define _POSIX_C_SOURCE 200809L /* fork */
-#include "tests/suite.h"
+#include "tests/lib/suite.h"
 
 #include <ctype.h>
 #include <pthread.h>

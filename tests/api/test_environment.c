@@ -1,6 +1,6 @@
 /* What RDK_ISA in the environment did. Run once per value, and once as a setuid program. */
 #define _GNU_SOURCE
-#include "tests/suite.h"
+#include "tests/lib/suite.h"
 
 #include <string.h>
 #ifdef __linux__

@@ -1,13 +1,13 @@
 /* dispatch/extent.c against sets of bytes: every answer on small random views, and addresses that
  * overflow. */
-#include "tests/suite.h"
+#include "tests/lib/suite.h"
 
 #include <stdint.h>
 
 #include "dispatch/extent.h"
 #include "tests/api/bytes.h"
-#include "tests/cases.h"
-#include "tests/seed.h"
+#include "tests/lib/seed.h"
+#include "tests/softmax/cases.h"
 
 /* Set by the build: an emulator looks at fewer. */
 #ifndef RDK_VIEWS

@@ -1,6 +1,6 @@
 /* The reference's fused multiply-add, where the target has no such instruction, against libm's. */
 #include "kernels/contract.h"
-#include "tests/suite.h"
+#include "tests/lib/suite.h"
 
 static uint64_t state;
 

@@ -1,5 +1,5 @@
 /* Bad descriptors: each gives its status and leaves every byte as it was; odd but good ones run. */
-#include "tests/suite.h"
+#include "tests/lib/suite.h"
 
 #include <math.h>
 #include <stdbool.h>

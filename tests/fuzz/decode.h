@@ -2,9 +2,9 @@
 #ifndef RDK_FUZZ_DECODE_H
 #define RDK_FUZZ_DECODE_H
 
-#include "tests/attention_cases.h"
-#include "tests/cases.h"
+#include "tests/attention/cases.h"
 #include "tests/fuzz/bytes.h"
+#include "tests/softmax/cases.h"
 
 /* Cases that are right, and small. */
 softmax_case decode_softmax(bytes *b);

@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "tests/attention_check.h"
-#include "tests/check.h"
+#include "tests/attention/check.h"
 #include "tests/fuzz/decode.h"
+#include "tests/softmax/check.h"
 
 enum { MOST_WORK = 2000000 }; /* multiply-adds of a call that was spoilt and is still right */
 

@@ -16,7 +16,7 @@ import xml.etree.ElementTree as xml
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 PAGE = os.path.join(HERE, "..", "..", "bench", "page")
-sys.path[:0] = [HERE, PAGE, os.path.join(HERE, "..")]
+sys.path[:0] = [HERE, PAGE, os.path.join(HERE, "..", "lib")]
 sys.dont_write_bytecode = True
 import bars  # noqa: E402
 import counted  # noqa: E402

@@ -17,7 +17,7 @@ import tempfile
 import unittest
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-sys.path[:0] = [os.path.join(ROOT, "bench", "peers", "python"), os.path.join(ROOT, "tests")]
+sys.path[:0] = [os.path.join(ROOT, "bench", "peers", "python"), os.path.join(ROOT, "tests", "lib")]
 
 import cells  # noqa: E402
 import counted  # noqa: E402

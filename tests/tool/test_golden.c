@@ -1,10 +1,10 @@
 /* Every path of this process gives the committed golden hashes; the cases cover what they must. */
-#include "tests/suite.h"
+#include "tests/lib/suite.h"
 
 #include <inttypes.h>
 
-#include "tests/paths.h"
 #include "golden/golden.h"
+#include "tests/lib/paths.h"
 
 static rdk_status softmax_on(void *context, const rdk_softmax_desc *desc) {
     return rdk_softmax_with(&((const path *)context)->table, desc);
@@ -161,7 +161,7 @@ TEST attention_covers_sizes_and_options(void) {
 
 /* ---- Their number ---------------------------------------------------------------------------- */
 
-/* tests/contract.py computes all of them in exact arithmetic, so there must not be too many. */
+/* contract.py computes all of them in exact arithmetic, so there must not be too many. */
 TEST cases_are_many_and_small(const golden_op *op, int least, int64_t most_work) {
     int64_t work = 0;
     for (int i = 0; i < op->count(); i++)

@@ -6,7 +6,7 @@ seconds=$(sized 300 60)
 # UndefinedBehaviorSanitizer would take minutes to compile; the leg "sanitizers" has it.
 build_in fuzz clang -Doptimization=1 -Dfuzz=enabled -Db_sanitize=address -Db_lundef=false \
     -Dc_args=-fsanitize=fuzzer-no-link
-"$NINJA" -C "$built" tests/fuzz/fuzz tests/test_bits tests/test_attention_bits
+"$NINJA" -C "$built" tests/fuzz/fuzz tests/softmax/test_bits tests/attention/test_bits
 
 mkdir -p "$dir/seeds" "$dir/corpus" "$dir/found"
 "$PYTHON" - "$dir/seeds" << 'EOF'
@@ -41,7 +41,7 @@ else
 fi
 
 cases=$(sized 200000 20000) bad=0 start=$(date +%s)
-for test in test_bits test_attention_bits; do
+for test in softmax/test_bits attention/test_bits; do
     "$built/tests/$test" --cases "$cases" >> "$dir/cases.log" 2>&1 || bad=$((bad + 1))
 done
 cat "$dir/cases.log"

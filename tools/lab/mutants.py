@@ -117,13 +117,11 @@ EQUIVALENT = [
 
 # ---- Which tests see it --------------------------------------------------------------------------------------
 
-TESTS = "tests/test_"
 GOLDEN = ("tests/tool/test_golden",)
 
 
 def bits(operation, cases, path):
-    program = TESTS + ("attention_bits" if operation == "attention" else "bits")
-    return (program, "--cases", str(cases)) + (("--path", path) if path else ())
+    return (f"tests/{operation}/test_bits", "--cases", str(cases)) + (("--path", path) if path else ())
 
 
 def plan_of(target):
@@ -136,15 +134,15 @@ def plan_of(target):
             [(bits("softmax", 500, None), {}), (bits("attention", 500, None), {})]
     if operation == "contract":
         commands = [GOLDEN, bits("softmax", 500, HOST), bits("attention", 500, HOST),
-                    ("tests/api/test_attention_accuracy",), (TESTS + "corners",),
-                    (TESTS + "attention_corners",), ("tests/api/test_accuracy",),
+                    ("tests/attention/test_accuracy",), ("tests/softmax/test_corners",),
+                    ("tests/attention/test_corners",), ("tests/softmax/test_accuracy",),
                     bits("softmax", 20000, HOST), bits("attention", 20000, HOST)]
     elif operation == "softmax":
-        commands = [GOLDEN, bits(operation, 500, path), (TESTS + "memory",), (TESTS + "environment",),
-                    (TESTS + "corners",), bits(operation, 20000, path)]
+        commands = [GOLDEN, bits(operation, 500, path), ("tests/softmax/test_memory",),
+                    ("tests/fpenv/test_environment",), ("tests/softmax/test_corners",), bits(operation, 20000, path)]
     else:
-        commands = [GOLDEN, bits(operation, 500, path), (TESTS + "attention_corners",),
-                    (TESTS + "attention_invariance",), bits(operation, 20000, path)]
+        commands = [GOLDEN, bits(operation, 500, path), ("tests/attention/test_corners",),
+                    ("tests/attention/test_invariance",), bits(operation, 20000, path)]
     if path == HOST:
         commands.append(bits(operation, 200000, path))
     return [(command, {}) for command in commands]

@@ -1,5 +1,5 @@
 # The tests under tools that watch: ASan + UBSan, MSan, TSan, valgrind. Kernels emulated by SIMDe are left out: it
-# would be SIMDe that is watched. Scratch counts as undefined memory for MSan and valgrind (tests/undefined.h).
+# would be SIMDe that is watched. Scratch counts as undefined memory for MSan and valgrind (tests/lib/undefined.h).
 . tools/lab/lib.sh
 need sanitizers
 
@@ -26,14 +26,14 @@ export TSAN_OPTIONS=halt_on_error=1 # a race in a child that ends by _exit() cou
 watched "TSan: first use raced by 8 threads, 400 times" "clang -fsanitize=thread" api/test_dispatch
 
 build_in msan clang -Doptimization=1 -Demulated=false -Db_sanitize=memory -Db_lundef=false
-watched "MSan" "clang -fsanitize=memory" "test_bits $cases" "test_attention_bits $cases" tool/test_golden \
-    test_corners test_attention_corners test_memory api/test_input api/test_attention_input
+watched "MSan" "clang -fsanitize=memory" "softmax/test_bits $cases" "attention/test_bits $cases" \
+    tool/test_golden softmax/test_corners attention/test_corners softmax/test_memory api/test_input api/test_attention_input
 
 build_in valgrind gcc -Doptimization=1 -Demulated=false -Dc_args=-DRDK_VALGRIND
 tool="valgrind -q --error-exitcode=9"
-trimmed="test_attention_bits --cases $(sized 1000 100)"
+trimmed="attention/test_bits --cases $(sized 1000 100)"
 set -- tool/test_golden "$trimmed"
-[ "$LAB_SIZE" = ci ] || set -- "$@" "test_bits --cases 1000" test_attention_corners
+[ "$LAB_SIZE" = ci ] || set -- "$@" "softmax/test_bits --cases 1000" attention/test_corners
 watched "memcheck, trimmed" "valgrind $(valgrind --version | sed 's/.*-//')" "$@"
 
 [ "$LAB_SIZE" != ci ] || exit 0 # `make test` has the rest
