@@ -6,88 +6,16 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "dispatch/cpu.h"
 #include "kernels/contract.h"
 #include "tests/lib/oracle.h"
-#include "tests/softmax/sweep.h"
+#include "tests/softmax/bounds.h"
 
-/* Set by the build: how much of the domain of 2^f is run, and how many elements per family. */
-#ifndef RDK_SWEEP_STEP
-#define RDK_SWEEP_STEP 997
-#endif
+/* Set by the build: how many elements per family. */
 #ifndef RDK_ELEMENTS
 #define RDK_ELEMENTS (1 << 17)
 #endif
 
-#define BOUND_EXP2 1.03
-#define BOUND_SOFTMAX 4.0
-#define BOUND_LOG 2.0
 #define LEAST_WEIGHT 0x1p-98
-
-/* ---- 2^f ------------------------------------------------------------------------------------- */
-
-TEST sweep_oracle_is_libms(void) {
-    double worst = 0;
-    for (int i = 0; i <= 1000000; i++) {
-        double f = ((double)i / 1000000 * 2 - 1) * (0.5 + 0x1p-8 + 0x1p-17);
-        double difference = fabs(1 + sweep_oracle(f) - exp2(f)) * 0x1p24;
-        worst = difference > worst ? difference : worst;
-    }
-    printf("\n2^f: the sweep's oracle is within %.1e ULP of libm's exp2 at 1000001 points\n",
-           worst);
-    ASSERT(worst < 1e-6);
-    PASS();
-}
-
-typedef sweep_result sweep_function(uint32_t, uint32_t, uint32_t, double);
-
-static bool sweep_sign(sweep_function *sweep, uint32_t sign, uint32_t step, uint64_t *count) {
-    uint32_t last = rdk_bits(0.5f + 0x1p-8f + 0x1p-17f);
-    sweep_result r = sweep(sign, sign | last, step, BOUND_EXP2);
-    printf("2^f, f %s 0: %10llu floats (every %u%s): worst %.4f ULP, near f = %a; over the bound: "
-           "%llu\n",
-           sign ? "<" : ">", (unsigned long long)r.count, step,
-           step % 10 == 1 && step > 1 ? "st"
-           : step == 1                ? ""
-                                      : "th",
-           r.worst, (double)rdk_float(r.worst_at), (unsigned long long)r.over);
-    *count += r.count;
-    return r.over == 0 && r.worst <= BOUND_EXP2;
-}
-
-TEST exp2_over_its_domain(void) {
-    sweep_function *sweep = sweep_exp2;
-    uint32_t step = RDK_SWEEP_STEP;
-    uint64_t count = 0;
-#ifdef RDK_HAVE_SWEEP_FMA
-    if (rdk_cpu_flags() & RDK_CPU_AVX2) {
-        sweep = sweep_exp2_fma;
-    } else if (step < 97) {
-        step = 97;
-        puts("2^f: this CPU has no FMA: only every 97th float is run");
-    }
-#endif
-    bool above = sweep_sign(sweep, 0, step, &count);
-    bool below = sweep_sign(sweep, 0x80000000, step, &count);
-    ASSERT(above && below);
-    ASSERT(step > 1 || count == 2 * ((uint64_t)rdk_bits(0.5f + 0x1p-8f + 0x1p-17f) + 1));
-    PASS();
-}
-
-#ifdef RDK_HAVE_SWEEP_FMA
-/* The two objects differ in how rdk_fma is done, never in what it gives. */
-TEST sweep_is_the_same_without_fma(void) {
-    if (!(rdk_cpu_flags() & RDK_CPU_AVX2))
-        RDK_SKIP("sweep with FMA: this CPU does not have it");
-    for (uint32_t sign = 0; sign < 2; sign++) {
-        uint32_t first = sign << 31, last = first | rdk_bits(0.5f + 0x1p-8f + 0x1p-17f);
-        sweep_result a = sweep_exp2(first, last, 9973, BOUND_EXP2);
-        sweep_result b = sweep_exp2_fma(first, last, 9973, BOUND_EXP2);
-        ASSERT(a.count == b.count && a.over == b.over && fabs(a.worst - b.worst) < 1e-6);
-    }
-    PASS();
-}
-#endif
 
 /* ---- Families -------------------------------------------------------------------------------- */
 
@@ -420,101 +348,22 @@ TEST narrow_types_are_within_1_ulp(void) {
     PASS();
 }
 
-/* ---- Examples worked by hand ----------------------------------------------------------------- */
-
-static const struct example {
-    int n;
-    float scale;
-    float x[5];
-    double weight[5];
-} EXAMPLES[] = {
-    {3, 1, {50, 10, 5}, {1.000, 0.000, 0.000}},
-    {3, 1, {5, 1, 0.5f}, {0.971, 0.018, 0.011}},
-    {3, 1, {14, 10, 12}, {0.867, 0.016, 0.117}},
-    {3, 0.125f, {14, 10, 12}, {0.419, 0.254, 0.326}},
-    {5, 1, {9.2f, -3.1f, 8.8f, -5.4f, 1.2f}, {0.599, 0.000, 0.401, 0.000, 0.000}},
-    {5, 0.125f, {9.2f, -3.1f, 8.8f, -5.4f, 1.2f}, {0.371, 0.080, 0.353, 0.060, 0.136}},
-    {3, 1, {8.5f, -2.1f, 7.9f}, {0.646, 0.000, 0.354}},
-};
-
-TEST worked_examples_come_out_on_every_isa(void) {
-    for (rdk_isa isa = RDK_ISA_DEFAULT; isa < RDK_ISA_COUNT; isa++) {
-        if (rdk_isa_available(isa) != RDK_OK)
-            continue;
-        for (size_t i = 0; i < sizeof EXAMPLES / sizeof EXAMPLES[0]; i++) {
-            const struct example *e = &EXAMPLES[i];
-            float y[5];
-            rdk_softmax_desc d = {.size = sizeof d, .isa = isa, .rows = 1, .cols = e->n};
-            d.x = e->x;
-            d.y = y;
-            d.scale = e->scale;
-            ASSERT_EQ(RDK_OK, rdk_softmax(&d));
-            for (int j = 0; j < e->n; j++)
-                ASSERT(fabs(y[j] - e->weight[j]) <= 0.0005);
-        }
-    }
-    PASS();
-}
-
-TEST equal_logits_share_evenly(void) {
-    static const float VALUE[] = {0,     1,     -1,     88.7f,         45000,  -45000, 46000,
-                                  1e10f, 1e30f, -1e30f, 3.4028235e38f, 1e-40f, -2e38f};
-    enum { MOST = 300 };
-    float x[MOST], y[MOST];
-    double worst = 0;
-    for (size_t v = 0; v < sizeof VALUE / sizeof VALUE[0]; v++)
-        for (int n = 1; n <= MOST; n++) {
-            rdk_softmax_desc d = {.size = sizeof d, .rows = 1, .cols = n, .x = x, .y = y};
-            for (int j = 0; j < n; j++)
-                x[j] = VALUE[v];
-            ASSERT_EQ(RDK_OK, rdk_softmax(&d));
-            for (int j = 0; j < n; j++) {
-                double error = fabs(y[j] - 1.0 / n) / ulp32(1.0 / n);
-                if (!(error <= worst))
-                    worst = error;
-            }
-        }
-    printf("\nequal logits, 0 to the largest float, 1 to %d columns: worst %.3f ULP of 1/n (bound "
-           "4)\n",
-           MOST, worst);
-    ASSERT(worst <= BOUND_SOFTMAX);
-    PASS();
-}
-
-/* At 1e30 the neighbour of a float is 7e22 away: one column takes all. */
-TEST huge_unequal_logits_are_one_hot(void) {
-    float x[40], y[40];
-    for (int hot = 0; hot < 40; hot++) {
-        rdk_softmax_desc d = {.size = sizeof d, .rows = 1, .cols = 40, .x = x, .y = y};
-        for (int j = 0; j < 40; j++)
-            x[j] = 1e30f;
-        x[hot] = nextafterf(1e30f, INFINITY);
-        ASSERT_EQ(RDK_OK, rdk_softmax(&d));
-        for (int j = 0; j < 40; j++)
-            ASSERT(j == hot ? fabs(y[j] - 1.0) <= BOUND_SOFTMAX * 0x1p-24 : rdk_bits(y[j]) == 0);
-    }
-    PASS();
-}
-
 SUITE(accuracy) {
-    RUN_TEST(sweep_oracle_is_libms);
-    RUN_TEST(exp2_over_its_domain);
-#ifdef RDK_HAVE_SWEEP_FMA
-    RUN_TEST(sweep_is_the_same_without_fma);
-#endif
     RUN_TEST(softmax_is_within_4_ulp);
     RUN_TEST(softmax_with_bias_is_within_4_plus_b_ulp);
     RUN_TEST(log_softmax_and_lse_are_within_2_ulp);
     RUN_TEST(narrow_types_are_within_1_ulp);
-    RUN_TEST(worked_examples_come_out_on_every_isa);
-    RUN_TEST(equal_logits_share_evenly);
-    RUN_TEST(huge_unequal_logits_are_one_hot);
 }
+
+SUITE_EXTERN(powers);
+SUITE_EXTERN(examples);
 
 GREATEST_MAIN_DEFS();
 
 int main(int argc, char **argv) {
     GREATEST_MAIN_BEGIN();
+    RUN_SUITE(powers);
     RUN_SUITE(accuracy);
+    RUN_SUITE(examples);
     RDK_MAIN_END();
 }
