@@ -124,19 +124,32 @@ static double bytes_of(const rdk_problem *p, int64_t heads, int64_t positions) {
            (double)positions;
 }
 
+static bool is_thin(const rdk_problem *p) {
+    return p->heads_per_kv * p->q_len <= RDK_THIN;
+}
+
 /* K and V are more than a cache may be expected to hold. */
-static bool come_from_memory(const rdk_problem *p) {
+static bool outgrow_caches(const rdk_problem *p) {
     return bytes_of(p, p->kv_heads, p->kv_len) > LARGEST_CACHE;
 }
 
+/* A decode step goes through the layers of a model, each with K and V of its own, so that these
+ * come from memory as soon as L2 cannot hold them. One or two rows have too little to compute
+ * for the path that asks for lines again: they take it only where K and V outgrow all caches. */
+static bool come_from_memory(const rdk_problem *p, rdk_machine machine) {
+    const int64_t l2 = machine.l2 ? machine.l2 : LARGE_L2;
+    const bool few = is_thin(p) && p->heads_per_kv * p->q_len > 2;
+    return outgrow_caches(p) || (few && bytes_of(p, p->kv_heads, p->kv_len) > (double)l2);
+}
+
 bool rdk_streams(const rdk_problem *p) {
-    return p->heads_per_kv * p->q_len <= RDK_THIN && come_from_memory(p);
+    return is_thin(p) && outgrow_caches(p);
 }
 
 static void choose_reading(rdk_plan *plan, const tuning *t, rdk_machine machine) {
     const rdk_problem *p = &plan->problem;
     const int64_t row = (p->d_qk > p->d_v ? p->d_qk : p->d_v) * (int64_t)sizeof(float);
-    plan->from_memory = come_from_memory(p);
+    plan->from_memory = come_from_memory(p, machine);
     plan->touches_pages =
         bytes_of(p, p->kv_heads, p->kv_len) + bytes_of(p, p->q_heads, p->q_len) > MANY_PAGES;
     plan->thin_panel = plan->from_memory        ? panel_of(row, t->thin_panel)

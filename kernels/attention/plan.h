@@ -52,7 +52,7 @@ struct rdk_plan {
     int64_t apart;        /* rows of the scratch from a head in step to the next */
     rdk_scratch scratch;
     /* Speed. */
-    bool from_memory;   /* K and V are larger than a cache may be expected to hold */
+    bool from_memory;   /* K and V may be expected there when they are read */
     bool touches_pages; /* operands lie in more pages than a TLB may be expected to hold */
     int thin_panel;     /* rows of K and of V that are read in turn, where a head has few rows */
     int64_t thin_ahead; /* rows that they are fetched ahead, from memory */
