@@ -12,12 +12,14 @@ import os
 import re
 import subprocess
 import sys
+import textwrap
 
 sys.dont_write_bytecode = True  # nothing is left in the source tree
 from isas import titles  # noqa: E402
 
 MAIN = "gcc-O2"  # the variant that looks at most elements
 BENCH = "build/bench/report.json"
+COLUMNS = 100  # of a line
 
 
 class Missing(Exception):
@@ -29,6 +31,11 @@ def table(head, rows):
     lines = [head, ["---"] * len(head)] + rows
     return ["| " + " | ".join(str(cell).replace("|", "\\|") for cell in line) + " |"
             for line in lines]
+
+
+def below(text):
+    """The lines under a table: an empty one, then the text, wrapped as the docs are."""
+    return [""] + textwrap.wrap(text, COLUMNS, break_long_words=False, break_on_hyphens=False)
 
 
 # ---- What the tests printed ----
@@ -64,7 +71,7 @@ def output_of(variant, name):
     raise Missing(f"{path}: {name} did not run")
 
 
-# ---- README.md: isas ----
+# ---- docs/results.md: isas ----
 
 ISAS = titles()
 BITS = {"softmax": "bits", "attention": "attention_bits"}  # operation: the test that counts its cases
@@ -112,7 +119,7 @@ def isas():
             if not counts[isa]:
                 raise Missing(f"{BITS[op]} did not run {isa}")
             means = [m for m in MEANS if m in counts[isa]]
-            kernels.append(f"[{op}_{isa}.c](kernels/{op}/{op}_{isa}.c)")
+            kernels.append(f"[{op}_{isa}.c](../kernels/{op}/{op}_{isa}.c)")
             cases.append(", ".join(f"{m}: {sum(counts[isa][m].values())}" for m in means))
         # The last operation's: every variant runs the tests of all.
         how = "; ".join(f"{MEANS[m]} ({builds(counts[isa][m])})" for m in means)
@@ -123,7 +130,7 @@ def isas():
     return table(head + [f"{op}: cases compared bit for bit" for op in BITS], rows)
 
 
-# ---- README.md: accuracy; docs/arithmetic.md: accuracy-all ----
+# ---- docs/results.md: accuracy; docs/arithmetic.md: accuracy-all ----
 
 def accuracy_lines():
     """What test_accuracy says about errors, without the dots of passed tests."""
@@ -168,11 +175,9 @@ def accuracy():
     except (KeyError, AttributeError, ValueError) as error:
         raise Missing(f"test_accuracy's output is not as expected ({error!r})") from None
     whole = "every float" if all(s[1] == "1" for s in sweeps) else "a part"
-    return table(["columns"] + columns, rows) + [
-        "",
-        f"2^f: {exp2} ULP over {whole} of its domain ({count} floats). Log-softmax and LSE are",
-        "in ULP of max(1, |value|). More families, f16 and bf16:",
-        "[docs/arithmetic.md](docs/arithmetic.md#9-accuracy)."]
+    return table(["columns"] + columns, rows) + below(
+        f"2^f: {exp2} ULP over {whole} of its domain ({count} floats). Log-softmax and LSE are in ULP of "
+        "max(1, |value|). More families, f16 and bf16: [arithmetic.md](arithmetic.md#9-accuracy).")
 
 
 def accuracy_all():
@@ -227,7 +232,7 @@ def attention_all():
     return ["```"] + text + ["```"]
 
 
-# ---- README.md: results; docs/performance.md: speed-all, speed-attention, peers, peers-python ----
+# ---- docs/results.md: results; docs/performance.md: speed-all, speed-attention, peers, peers-python ----
 
 def bench():
     """The whole report, if it is of a real run."""
@@ -242,7 +247,7 @@ def records(report, **wanted):
 
 
 def where_it_ran(report, command="make bench"):
-    return "{cpu}, {compiler}, {library}, {date}, `{0}`.".format(command, **report)
+    return "{cpu}, {compiler}, {library}, arithmetic {arithmetic}, {date}, `{0}`.".format(command, **report)
 
 
 def share(fraction):
@@ -272,7 +277,7 @@ def speed_all():
                      f"{scalar[r['work']] / r['best']:.1f}", f"{seconds * peak_of(report, r['how']):.1f}",
                      f"{r['error_ulp']:.2f}"])
     head = ["rows x columns", "ISA", "ns/element", "x memcpy", "x scalar", "peak FLOPs/element", "worst ULP"]
-    return table(head, rows) + ["", where_it_ran(report)]
+    return table(head, rows) + below(where_it_ran(report))
 
 
 def attention_shares(r):
@@ -287,7 +292,7 @@ def speed_attention():
         rows.append([r["work"], ISAS[r["how"]], f"{r['best'] * 1e3:.3f}",
                      f"{r['flop'] / r['best'] * 1e-9:.1f}"] + attention_shares(r))
     head = ["work", "ISA", "ms", "GFLOP/s", "of FMA peak", "of read"]
-    return table(head, rows) + ["", where_it_ran(report) + growth(results)]
+    return table(head, rows) + below(where_it_ran(report) + growth(results))
 
 
 def growth(results):
@@ -299,8 +304,8 @@ def growth(results):
     for isa, times in found.items():
         (short, first), (long, last) = min(times), max(times)
         if short < long:
-            words.append(f"{last / first:.2f} times that at n = {short} on {ISAS[isa]}")
-    return f" Time of a FLOP at n = {long}: {', '.join(words)}." if words else ""
+            words.append(f"{last / first:.2f} times that at n={short} on {ISAS[isa]}")
+    return f" Time of a FLOP at n={long}: {', '.join(words)}." if words else ""
 
 
 def rootdk_and_peers(report, process):
@@ -338,22 +343,65 @@ def rate(r):
 LIMITS = {"fma": "the FMA peak", "read": "a plain read", "memcpy": "memcpy"}
 
 
-def results():
-    """A line per work: rootdk on its fastest ISA, and who comes closest."""
-    report, rows, ours = bench(), [], {}
-    closest = closest_peers(report)
+def our_fastest(report):
+    """{work: rootdk's record on its fastest ISA}."""
+    ours = {}
     for r in records(report, process="bench", by="rootdk", threads=1):
         if r["group"] != "growth":
             ours[r["work"]] = min(r, ours.get(r["work"], r), key=lambda x: x["best"])
-    for work, r in ours.items():
+    return ours
+
+
+def of_the_limit(r):
+    return f"{share(r['fraction_of_limit'])} of {LIMITS[r['limit']]}"
+
+
+def commands(report):
+    return "make bench bench-peers" if records(report, process="peers") else "make bench"
+
+
+def results():
+    """A line per work: rootdk on its fastest ISA, and who comes closest."""
+    report, rows = bench(), []
+    closest = closest_peers(report)
+    for work, r in our_fastest(report).items():
         times, who = closest.get(work, (None, None))
-        rows.append([work, ISAS[r["how"]], rate(r), f"{share(r['fraction_of_limit'])} of {LIMITS[r['limit']]}",
-                     f"{r['error_ulp']:.2f}", f"{times:.2f} x, {who}" if times else "-"])
+        rows.append([work, ISAS[r["how"]], rate(r), of_the_limit(r), f"{r['error_ulp']:.2f}",
+                     f"{times:.2f} x, {who}" if times else "-"])
     versions = {r["by"]: r["version"] for r in report["records"] if r["by"] != "rootdk"}
     listed = ", ".join(" ".join(pair) for pair in versions.items())
-    command = "make bench bench-peers" if records(report, process="peers") else "make bench"
     head = ["work", "ISA", "speed", "of the limit", "worst ULP", "closest peer's time"]
-    return table(head, rows) + ["", f"{where_it_ran(report, command)} Peers: {listed}."]
+    return table(head, rows) + below(f"{where_it_ran(report, commands(report))} Peers: {listed}.")
+
+
+# ---- README.md: figures ----
+
+# What a visitor sees first: a line for each, of the first work that was measured.
+FIGURES = (
+    (("Prefill: 8 heads of 128, 2048 tokens", "full d=128 n=2048"),),
+    (("Causal prefill: Llama 3 8B, 2048 tokens", "Llama-3-8B prefill n=2048"),),
+    (("Few queries: 8 over 2048 keys, 8 heads of 128", "few d=128 nq=8 nk=2048"),),
+    (("Decode, K and V from memory: Llama 3 8B, 8192 tokens", "decode d=128 nk=8192"),),
+    (("Softmax: 1024 rows of 1024", "1024 x 1024 f32"),),
+)
+
+
+def figures():
+    report, rows = bench(), []
+    ours, closest = our_fastest(report), closest_peers(report)
+    for choices in FIGURES:
+        label, work = next((c for c in choices if c[1] in ours), choices[-1])
+        if work not in ours or work not in closest:
+            raise Missing(f"{BENCH} has no {work} beside a peer")
+        times, who = closest[work]
+        rows.append([label, rate(ours[work]), of_the_limit(ours[work]), f"{who}: {times:.2f} x the time"])
+    measured = error_report()
+    worst = max(r["ratio"] for r in counted_errors(measured))
+    rows.append(["Error of attention, RMS", f"{measured['mean']:.2f} x the best other library's", "-",
+                 f"{1 / worst:.2f} x the error, where it is closest"])
+    head = ["", "rootdk", "of the limit", "closest other library"]
+    where = where_it_ran(report, commands(report))
+    return table(head, rows) + below(f"{where} The error: {measured['date']}, `make bench-error`.")
 
 
 def beside(process, command):
@@ -369,7 +417,7 @@ def beside(process, command):
         times = [f"{others[name]['best'] / ours['best']:.2f}" if name in others else "-" for name in names]
         rows.append([work, share(ours["fraction_of_limit"]) + " of " + ours["limit"]] + times)
     head = ["work", "rootdk"] + [f"{name} {versions[name]}" for name in names]
-    return table(head, rows) + ["", where_it_ran(report, command)]
+    return table(head, rows) + below(where_it_ran(report, command))
 
 
 def peers_c():
@@ -385,18 +433,28 @@ def peers_python():
 ERROR = "build/bench/error.json"
 
 
-def error():
+def error_report():
     """The ratios, if they are of every cell and library."""
     report = read_json(ERROR)
     if not report["complete"]:
         raise Missing(f"{ERROR} is of some cells, of another library, or without a peer")
-    counted = [r["ratio"] for r in report["records"] if not r["alone"] and r["share"] != 99]
+    return report
+
+
+def counted_errors(report):
+    """The cells that the mean is of."""
+    return [r for r in report["records"] if not r["alone"] and r["share"] != 99]
+
+
+def error():
+    report = error_report()
+    counted = [r["ratio"] for r in counted_errors(report)]
     heavy = [r["ratio"] for r in report["records"] if r["share"] == 99]
     versions = ", ".join(" ".join(pair) for pair in report["versions"].items())
-    figures = (f"Geometric mean {report['mean']:.3f}, worst {max(counted):.2f}; worst with 99 % on one key "
-               f"{max(heavy):.2f}; bars missed: {len(report['missed']) or 'none'}.")
+    ratios = (f"Geometric mean {report['mean']:.3f}, worst {max(counted):.2f}; worst with 99 % on one key "
+              f"{max(heavy):.2f}; bars missed: {len(report['missed']) or 'none'}.")
     where = "{draws} draws; {cpu}, {library}, arithmetic {arithmetic}, {date}, `make bench-error`.".format(**report)
-    return table(report["table"]["head"], report["table"]["rows"]) + ["", f"{figures} {where} Peers: {versions}."]
+    return table(report["table"]["head"], report["table"]["rows"]) + below(f"{ratios} {where} Peers: {versions}.")
 
 
 # ---- docs/verification.md: lab ----
@@ -441,8 +499,9 @@ def attention_files():
 # ---- Files ----
 
 TABLES = {
-    "README.md": {"isas": isas, "accuracy": accuracy, "accuracy-attention": attention,
-                  "results": results},
+    "README.md": {"figures": figures},
+    "docs/results.md": {"isas": isas, "accuracy": accuracy, "accuracy-attention": attention,
+                        "results": results},
     "docs/arithmetic.md": {"accuracy-all": accuracy_all, "accuracy-attention-all": attention_all},
     "docs/performance.md": {"speed-all": speed_all, "speed-attention": speed_attention,
                             "peers": peers_c, "peers-python": peers_python, "error": error},
