@@ -8,6 +8,7 @@ GROUPS = {
     "full": ("Prefill, full", "As many queries as keys, each sees all of them."),
     "causal": ("Prefill, causal", "Each query sees the keys up to its own position."),
     "few": ("Few queries", "A handful of queries over a long context."),
+    "layers": ("Decode, layer after layer", "One query for each layer of a model; K and V of a layer are in no cache."),
     "decode": ("Decode", "One query over a context: what is read limits it."),
     "growth": ("Growth", "One head at growing lengths: the scratch stays the same."),
     "softmax": ("Softmax", "Rows of logits alone."),
@@ -17,31 +18,38 @@ GROUPS = {
 def detail(record):
     """The sizes of a work."""
     if data.word(record, "op") == "softmax":
-        parts = [sizes(record, "{:g} rows of {:g}", "rows", "cols"), data.word(record, "dtype")]
+        parts = [sizes(record, "{} rows of {}", "rows", "cols"), data.word(record, "dtype")]
     else:
-        queries = "{:g} query, {:g} keys" if data.is_decode(record) else "{:g} queries, {:g} keys"
-        parts = [heads(record), sizes(record, queries, "nq", "nk"), head_size(record),
+        queries = "{} query, {} keys" if data.is_decode(record) else "{} queries, {} keys"
+        parts = [several(record, "layers"), several(record, "batch", "sequences"), heads(record),
+                 sizes(record, queries, "nq", "nk"), head_size(record),
                  "causal" if record.get("causal") is True else "", data.word(record, "dtype")]
     return ", ".join(part for part in parts if part)
 
 
 def sizes(record, form, *names):
     values = [number(record, key) for key in names]
-    return "" if None in values else form.format(*values)
+    return "" if None in values else form.format(*map(data.whole, values))
+
+
+def several(record, key, what=None):
+    """"32 layers"; nothing of one or none."""
+    count = number(record, key) or 0
+    return f"{data.whole(count)} {what or key}" if count > 1 else ""
 
 
 def heads(record):
     queries, shared = number(record, "q_heads"), number(record, "kv_heads")
     if queries is None:
         return ""
-    return f"{queries:g} heads" + (f" over {shared:g}" if shared not in (None, queries) else "")
+    return f"{data.whole(queries)} heads" + (f" over {data.whole(shared)}" if shared not in (None, queries) else "")
 
 
 def head_size(record):
     scores, values = number(record, "d_qk"), number(record, "d_v")
     if scores is None:
         return ""
-    return f"d = {scores:g}" + (f" and {values:g}" if values not in (None, scores) else "")
+    return f"d = {data.whole(scores)}" + (f" and {data.whole(values)}" if values not in (None, scores) else "")
 
 
 def comparable(record):
@@ -82,6 +90,14 @@ def bar(record, records):
         f'<span class="ratio">{"" if ratio is None else escape(data.digits(ratio)) + "×"}</span></div>')
 
 
+HEADINGS = (("name", "by"), ("share", "of limit"), ("of", "limit"), ("time", "best time"), ("ratio", "÷ rootdk"))
+
+
+def headings():
+    return ('<div class="row head">' + "".join(f'<span class="{column}">{text}</span>' for column, text in HEADINGS) +
+            "</div>")
+
+
 def work(name, records, alone):
     """A work: its rows by process."""
     first = records[0]
@@ -93,6 +109,7 @@ def work(name, records, alone):
         if not alone:
             parts.append(f'<p class="process">{escape(data.process_name(process))}</p>')
         order = sorted(part, key=lambda r: data.series_rank(data.series(r)))
+        parts.append(headings())
         parts += [bar(r, part) for r in order]
     return "".join(parts) + "</div>"
 
@@ -108,8 +125,8 @@ def group(name, records, alone):
 
 def section(records):
     lead = ("A full bar is the limit itself: a loop that does nothing but multiply and add, or nothing but read "
-            "or copy the same bytes. The last figure is the time over that of rootdk's fastest path, always of the "
-            "same process.")
+            "or copy the same bytes. <i>÷ rootdk</i> is the time over that of rootdk's fastest path, always of the same "
+            "process.")
     head = f'<section id="works"><h2>Work by work</h2><p class="lead">{lead}</p>'
     if not records:
         return head + '<p class="nothing">There are no records.</p></section>'

@@ -62,6 +62,12 @@ def is_decode(record):
     return word(record, "op") == "attention" and number(record, "nq") == 1
 
 
+def generation(records):
+    """Decode as a model does it, layer after layer; without such works, all decode."""
+    decode = [r for r in records if is_decode(r)]
+    return [r for r in decode if word(r, "group") == "layers"] or decode
+
+
 def is_prefill(record):
     return word(record, "op") == "attention" and (number(record, "nq") or 0) > 1
 
@@ -84,6 +90,11 @@ def fraction(record, limit):
 
 def process_of(record):
     return word(record, "process") or "bench"
+
+
+def isa_of(how):
+    """The ISA of a way of ours: "avx2" of "avx2, heads split"."""
+    return how.partition(",")[0].strip()
 
 
 def processes(records):
@@ -110,9 +121,15 @@ def series(record):
     return word(record, "by"), word(record, "how")
 
 
+def how_name(how):
+    """With an ISA as people write it."""
+    isa = isa_of(how)
+    return ISAS.get(isa, isa) + how[len(isa):]
+
+
 def series_name(by, how):
     if by == "rootdk":
-        return f"rootdk {ISAS.get(how, how)}".strip()
+        return f"rootdk {how_name(how)}".strip()
     return ", ".join(part for part in (by, how) if part) or "?"
 
 
@@ -121,14 +138,15 @@ def name(record):
     parts = [series_name(*series(record))]
     threads = number(record, "threads")
     if threads is not None and threads != 1:
-        parts.append(f"{threads:g} threads")
+        parts.append(f"{whole(threads)} threads")
     return ", ".join(parts)
 
 
 def color(by, how):
     """The CSS class that colours a series."""
     if by == "rootdk":
-        rank = list(ISAS).index(how) if how in ISAS else 1
+        isa = isa_of(how)
+        rank = list(ISAS).index(isa) if isa in ISAS else 1
         return f"s-{rank if rank < COLORS else 'other'}"
     return "p-" + (str(PEERS.index(by)) if by in PEERS else "other")
 
@@ -138,8 +156,50 @@ def series_rank(key):
     by, how = key[:2]
     if by == "rootdk":
         order = list(ISAS)[:0:-1] + ["", "scalar"]
-        return (0, order.index(how if how in order else ""), how)
+        isa = isa_of(how)
+        return (0, order.index(isa if isa in order else ""), how)
     return (1, PEERS.index(by) if by in PEERS else len(PEERS), by + how)
+
+
+# ---- Ours beside the others ----
+
+def of_one_thread(records):
+    return [r for r in records if number(r, "threads") in (None, 1)]
+
+
+def rootdk_and_peers(records):
+    """{work: (rootdk's fastest record, {peer: its fastest})}; the records are of one process."""
+    found = collections.OrderedDict()
+    for r in records:
+        if positive(r, "best"):
+            ours, others = found.setdefault(word(r, "work"), [None, {}])
+            if not is_ours(r):
+                others[word(r, "by")] = min(r, others.get(word(r, "by"), r), key=seconds_of)
+            elif not ours or seconds_of(r) < seconds_of(ours):
+                found[word(r, "work")][0] = r
+    return {work: tuple(pair) for work, pair in found.items() if pair[0] and pair[1]}
+
+
+def seconds_of(record):
+    return positive(record, "best")
+
+
+def closest_peers(records):
+    """{work: (times rootdk's time, rootdk's record, the peer's)} of the fastest peer, on one thread; each is divided by
+    rootdk in its own process."""
+    found = {}
+    for process in processes(records):
+        part = of_one_thread(r for r in records if process_of(r) == process)
+        for work, (ours, others) in rootdk_and_peers(part).items():
+            other = min(others.values(), key=seconds_of)
+            times = seconds_of(other) / seconds_of(ours)
+            if work not in found or times < found[work][0]:
+                found[work] = times, ours, other
+    return found
+
+
+def geometric_mean(values):
+    return math.exp(sum(map(math.log, values)) / len(values))
 
 
 # ---- Numbers in words ----
@@ -162,6 +222,21 @@ def digits(value):
     return f"{value:.{min(decimals, 6)}f}"
 
 
+def whole(value):
+    """Every digit of a whole number: 1048576."""
+    return f"{value:.0f}" if value.is_integer() and abs(value) < 1e15 else f"{value:g}"
+
+
+def times(value):
+    return "–" if value is None else f"{value:.2f}×"
+
+
+def bytes_in_words(value):
+    """48 KB, 1 MB, 1.5 MB."""
+    unit, step = ("MB", 1 << 20) if value >= 1 << 20 else ("KB", 1 << 10)
+    return f"{value / step:g} {unit}"
+
+
 def percent(share):
     return "–" if share is None else f"{100 * share:.1f} %"
 
@@ -175,4 +250,4 @@ def size(value):
     for unit, step in (("M", 1 << 20), ("K", 1 << 10)):
         if value >= step and value % step == 0:
             return f"{int(value // step)}{unit}"
-    return f"{value:g}"
+    return whole(float(value))
