@@ -15,6 +15,8 @@ import sys
 import textwrap
 
 sys.dont_write_bytecode = True  # nothing is left in the source tree
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "bench", "page"))
+import data  # noqa: E402
 from isas import titles  # noqa: E402
 
 MAIN = "gcc-O2"  # the variant that looks at most elements
@@ -308,30 +310,6 @@ def growth(results):
     return f" Time of a FLOP at n={long}: {', '.join(words)}." if words else ""
 
 
-def rootdk_and_peers(report, process):
-    """{work: (rootdk's fastest, {peer: its fastest})} of one process and thread."""
-    found = {}
-    for r in records(report, process=process, threads=1):
-        ours, others = found.setdefault(r["work"], [None, {}])
-        if r["by"] != "rootdk":
-            others[r["by"]] = min(r, others.get(r["by"], r), key=lambda x: x["best"])
-        elif not ours or r["best"] < ours["best"]:
-            found[r["work"]][0] = r
-    return {work: pair for work, pair in found.items() if pair[0] and pair[1]}
-
-
-def closest_peers(report):
-    """{work: (times rootdk's time, who)} of the fastest peer; each is divided by rootdk in its own process."""
-    found = {}
-    for process in dict.fromkeys(r["process"] for r in report["records"]):
-        for work, (ours, others) in rootdk_and_peers(report, process).items():
-            for name, other in others.items():
-                times = other["best"] / ours["best"]
-                if work not in found or times < found[work][0]:
-                    found[work] = times, name
-    return found
-
-
 def rate(r):
     if r["op"] == "softmax":
         return f"{r['best'] / r['rows'] / r['cols'] * 1e9:.3f} ns/element"
@@ -363,11 +341,11 @@ def commands(report):
 def results():
     """A line per work: rootdk on its fastest ISA, and who comes closest."""
     report, rows = bench(), []
-    closest = closest_peers(report)
+    closest = data.closest_peers(report["records"])
     for work, r in our_fastest(report).items():
-        times, who = closest.get(work, (None, None))
+        times, _, peer = closest.get(work, (None, None, None))
         rows.append([work, ISAS[r["how"]], rate(r), of_the_limit(r), f"{r['error_ulp']:.2f}",
-                     f"{times:.2f} x, {who}" if times else "-"])
+                     f"{times:.2f} x, {peer['by']}" if times else "-"])
     versions = {r["by"]: r["version"] for r in report["records"] if r["by"] != "rootdk"}
     listed = ", ".join(" ".join(pair) for pair in versions.items())
     head = ["work", "ISA", "speed", "of the limit", "worst ULP", "closest peer's time"]
@@ -381,20 +359,21 @@ FIGURES = (
     (("Prefill: 8 heads of 128, 2048 tokens", "full d=128 n=2048"),),
     (("Causal prefill: Llama 3 8B, 2048 tokens", "Llama-3-8B prefill n=2048"),),
     (("Few queries: 8 over 2048 keys, 8 heads of 128", "few d=128 nq=8 nk=2048"),),
-    (("Decode, K and V from memory: Llama 3 8B, 8192 tokens", "decode d=128 nk=8192"),),
+    (("Decode, layer after layer: Llama 3 8B, 1024 tokens", "Llama-3-8B decode n=1024"),
+     ("Decode, K and V from memory: Llama 3 8B, 8192 tokens", "decode d=128 nk=8192")),
     (("Softmax: 1024 rows of 1024", "1024 x 1024 f32"),),
 )
 
 
 def figures():
     report, rows = bench(), []
-    ours, closest = our_fastest(report), closest_peers(report)
+    ours, closest = our_fastest(report), data.closest_peers(report["records"])
     for choices in FIGURES:
         label, work = next((c for c in choices if c[1] in ours), choices[-1])
         if work not in ours or work not in closest:
             raise Missing(f"{BENCH} has no {work} beside a peer")
-        times, who = closest[work]
-        rows.append([label, rate(ours[work]), of_the_limit(ours[work]), f"{who}: {times:.2f} x the time"])
+        times, _, peer = closest[work]
+        rows.append([label, rate(ours[work]), of_the_limit(ours[work]), f"{peer['by']}: {times:.2f} x the time"])
     measured = error_report()
     worst = max(r["ratio"] for r in counted_errors(measured))
     rows.append(["Error of attention, RMS", f"{measured['mean']:.2f} x the best other library's", "-",
@@ -407,7 +386,7 @@ def figures():
 def beside(process, command):
     """How many times rootdk's time each peer takes; both of one process."""
     report = bench()
-    found = rootdk_and_peers(report, process)
+    found = data.rootdk_and_peers(records(report, process=process, threads=1))
     if not found:
         raise Missing(f"{BENCH} has no peers of `{command}`")
     names = list(dict.fromkeys(name for _, others in found.values() for name in others))
