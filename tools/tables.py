@@ -373,12 +373,12 @@ def figures():
         if work not in ours or work not in closest:
             raise Missing(f"{BENCH} has no {work} beside a peer")
         times, _, peer = closest[work]
-        rows.append([label, rate(ours[work]), of_the_limit(ours[work]), f"{peer['by']}: {times:.2f} x the time"])
+        rows.append([label, rate(ours[work]), of_the_limit(ours[work]), f"{times:.2f} x, {peer['by']}"])
     measured = error_report()
     worst = max(r["ratio"] for r in counted_errors(measured))
-    rows.append(["Error of attention, RMS", f"{measured['mean']:.2f} x the best other library's", "-",
-                 f"{1 / worst:.2f} x the error, where it is closest"])
-    head = ["", "rootdk", "of the limit", "closest other library"]
+    rows.append(["Error of attention, RMS", f"{measured['mean']:.2f} x the best other's", "-",
+                 f"{1 / worst:.2f} x the error"])
+    head = ["", "rootdk", "of the limit", "closest other library's time"]
     where = where_it_ran(report, commands(report))
     return table(head, rows) + below(f"{where} The error: {measured['date']}, `make bench-error`.")
 
