@@ -12,16 +12,15 @@ import os
 import re
 import subprocess
 import sys
-import textwrap
 
 sys.dont_write_bytecode = True  # nothing is left in the source tree
 sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "bench", "page"))
 import data  # noqa: E402
+import wrap  # noqa: E402
 from isas import titles  # noqa: E402
 
 MAIN = "gcc-O2"  # the variant that looks at most elements
 BENCH = "build/bench/report.json"
-COLUMNS = 100  # of a line
 
 
 class Missing(Exception):
@@ -33,11 +32,6 @@ def table(head, rows):
     lines = [head, ["---"] * len(head)] + rows
     return ["| " + " | ".join(str(cell).replace("|", "\\|") for cell in line) + " |"
             for line in lines]
-
-
-def below(text):
-    """The lines under a table: an empty one, then the text, wrapped as the docs are."""
-    return [""] + textwrap.wrap(text, COLUMNS, break_long_words=False, break_on_hyphens=False)
 
 
 # ---- What the tests printed ----
@@ -177,9 +171,9 @@ def accuracy():
     except (KeyError, AttributeError, ValueError) as error:
         raise Missing(f"test_accuracy's output is not as expected ({error!r})") from None
     whole = "every float" if all(s[1] == "1" for s in sweeps) else "a part"
-    return table(["columns"] + columns, rows) + below(
-        f"2^f: {exp2} ULP over {whole} of its domain ({count} floats). Log-softmax and LSE are in ULP of "
-        "max(1, |value|). More families, f16 and bf16: [arithmetic.md](arithmetic.md#9-accuracy).")
+    return table(["columns"] + columns, rows) + [
+        "", f"2^f: {exp2} ULP over {whole} of its domain ({count} floats). Log-softmax and LSE are in ULP of "
+        "max(1, |value|). More families, f16 and bf16: [arithmetic.md](arithmetic.md#9-accuracy)."]
 
 
 def accuracy_all():
@@ -279,7 +273,7 @@ def speed_all():
                      f"{scalar[r['work']] / r['best']:.1f}", f"{seconds * peak_of(report, r['how']):.1f}",
                      f"{r['error_ulp']:.2f}"])
     head = ["rows x columns", "ISA", "ns/element", "x memcpy", "x scalar", "peak FLOPs/element", "worst ULP"]
-    return table(head, rows) + below(where_it_ran(report))
+    return table(head, rows) + ["", where_it_ran(report)]
 
 
 def attention_shares(r):
@@ -294,7 +288,7 @@ def speed_attention():
         rows.append([r["work"], ISAS[r["how"]], f"{r['best'] * 1e3:.3f}",
                      f"{r['flop'] / r['best'] * 1e-9:.1f}"] + attention_shares(r))
     head = ["work", "ISA", "ms", "GFLOP/s", "of FMA peak", "of read"]
-    return table(head, rows) + below(where_it_ran(report) + growth(results))
+    return table(head, rows) + ["", where_it_ran(report) + growth(results)]
 
 
 def growth(results):
@@ -349,7 +343,7 @@ def results():
     versions = {r["by"]: r["version"] for r in report["records"] if r["by"] != "rootdk"}
     listed = ", ".join(" ".join(pair) for pair in versions.items())
     head = ["work", "ISA", "speed", "of the limit", "worst ULP", "closest peer's time"]
-    return table(head, rows) + below(f"{where_it_ran(report, commands(report))} Peers: {listed}.")
+    return table(head, rows) + ["", f"{where_it_ran(report, commands(report))} Peers: {listed}."]
 
 
 # ---- README.md: figures ----
@@ -380,7 +374,7 @@ def figures():
                  f"{1 / worst:.2f} x the error"])
     head = ["", "rootdk", "of the limit", "closest other library's time"]
     where = where_it_ran(report, commands(report))
-    return table(head, rows) + below(f"{where} The error: {measured['date']}, `make bench-error`.")
+    return table(head, rows) + ["", f"{where} The error: {measured['date']}, `make bench-error`."]
 
 
 def beside(process, command):
@@ -396,7 +390,7 @@ def beside(process, command):
         times = [f"{others[name]['best'] / ours['best']:.2f}" if name in others else "-" for name in names]
         rows.append([work, share(ours["fraction_of_limit"]) + " of " + ours["limit"]] + times)
     head = ["work", "rootdk"] + [f"{name} {versions[name]}" for name in names]
-    return table(head, rows) + below(where_it_ran(report, command))
+    return table(head, rows) + ["", where_it_ran(report, command)]
 
 
 def peers_c():
@@ -433,7 +427,7 @@ def error():
     ratios = (f"Geometric mean {report['mean']:.3f}, worst {max(counted):.2f}; worst with 99 % on one key "
               f"{max(heavy):.2f}; bars missed: {len(report['missed']) or 'none'}.")
     where = "{draws} draws; {cpu}, {library}, arithmetic {arithmetic}, {date}, `make bench-error`.".format(**report)
-    return table(report["table"]["head"], report["table"]["rows"]) + below(f"{ratios} {where} Peers: {versions}.")
+    return table(report["table"]["head"], report["table"]["rows"]) + ["", f"{ratios} {where} Peers: {versions}."]
 
 
 # ---- docs/verification.md: lab ----
@@ -492,7 +486,7 @@ TABLES = {
 def replace(text, name, lines):
     """The text with the table's lines in place of the old ones."""
     pattern = re.compile(rf"^(<!-- table: {name} -->\n).*?^(<!-- end -->)$", re.M | re.S)
-    new = "".join(line + "\n" for line in lines)
+    new = wrap.wrap("".join(line + "\n" for line in lines))
     text, count = pattern.subn(lambda m: m[1] + new + m[2], text)
     if count != 1:
         raise Missing(f"the page has {count} places for it")
