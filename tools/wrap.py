@@ -10,8 +10,10 @@ import sys
 COLUMNS = 100
 ITEM = re.compile(r"\s*([-*]|\d+\.) +")
 FENCE = re.compile(r"\s*```")
-# At the beginning of a line these would be a list, a heading, a quotation, a table or a comment.
-NEVER_FIRST = re.compile(r"([-+*>=]|#+|\d+[.)]|\|.*|<!--.*)$")
+# At the beginning of a line these would be a list, a heading, a quotation, a table or a comment. Operators stay beside
+# what they join.
+NEVER_FIRST = re.compile(r"([-+*/<>]|[<>!]?=|#+|\d+[.)]|\|.*|<!--.*)$")
+NEVER_LAST = re.compile(r"([-+*/<>]|[<>!]?=)$")
 
 
 def is_apart(line):
@@ -60,7 +62,7 @@ def fill(lines):
     for word in words(" ".join([lines[0][len(indent):]] + lines[1:])):
         if line and len(indent) + len(" ".join(line + [word])) > COLUMNS:
             carried = [word]
-            while NEVER_FIRST.match(carried[0]) and len(line) > 1:
+            while len(line) > 1 and (NEVER_FIRST.match(carried[0]) or NEVER_LAST.match(line[-1])):
                 carried.insert(0, line.pop())
             filled.append(indent + " ".join(line))
             indent, line = " " * len(indent), carried
