@@ -84,7 +84,8 @@ class Docs:
         for name in self.names:
             if name.endswith(".md"):
                 for number, line in enumerate(without_code(read(self.root, name)), 1):
-                    for target in filter(None, (link for pair in LINK.findall(without_inline_code(line)) for link in pair)):
+                    for pair in LINK.findall(without_inline_code(line)):
+                        target = pair[0] or pair[1]
                         if not ELSEWHERE.match(target):
                             yield name, number, target, self.fault(name, target)
             else:

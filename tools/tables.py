@@ -34,7 +34,7 @@ def table(head, rows):
             for line in lines]
 
 
-# ---- What the tests printed ----
+# ---- Output of the tests ----
 
 def read_json(path):
     try:
@@ -57,7 +57,7 @@ def json_lines(path):
 
 
 def output_of(variant, name):
-    """What a test printed; it must have passed."""
+    """The output of a test, which must have passed."""
     path = f"build/test/{variant}/meson-logs/testlog.json"
     for test in json_lines(path):
         if re.split(" / |:", test["name"])[-1] == name:
@@ -188,7 +188,7 @@ def accuracy_all():
 # ---- README.md: accuracy-attention; docs/arithmetic.md: accuracy-attention-all ----
 
 def attention_lines():
-    """What test_attention_accuracy printed of figures."""
+    """The figures in test_attention_accuracy's output."""
     lines = [line.lstrip(".") for line in output_of(MAIN, "attention accuracy").splitlines()]
     kept = [line.rstrip() for line in lines if line.startswith(("attention, ", "  "))]
     if not kept:
@@ -348,7 +348,7 @@ def results():
 
 # ---- README.md: figures ----
 
-# What a visitor sees first: a line for each, of the first work that was measured.
+# The rows that a visitor sees first. Each has a choice of works: the first one that was measured is taken.
 FIGURES = (
     (("Prefill: 8 heads of 128, 2048 tokens", "full d=128 n=2048"),),
     (("Causal prefill: Llama 3 8B, 2048 tokens", "Llama-3-8B prefill n=2048"),),

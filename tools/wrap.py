@@ -11,7 +11,7 @@ COLUMNS = 100
 ITEM = re.compile(r"\s*([-*]|\d+\.) +")
 FENCE = re.compile(r"\s*```")
 # At the beginning of a line these would be a list, a heading, a quotation, a table or a comment. Operators stay beside
-# what they join.
+# their operands.
 NEVER_FIRST = re.compile(r"([-+*/<>]|[<>!]?=|#+|\d+[.)]|\|.*|<!--.*)$")
 NEVER_LAST = re.compile(r"([-+*/<>]|[<>!]?=)$")
 
@@ -22,7 +22,7 @@ def is_apart(line):
 
 
 def paragraphs(text):
-    """(number of the first line, its lines) of each paragraph and item; what is no text comes line by line, as None."""
+    """(number of the first line, its lines) of each paragraph and item; other lines come one by one, with None."""
     lines, i, in_code = text.split("\n"), 0, False
     while i < len(lines):
         fence = FENCE.match(lines[i])

@@ -125,8 +125,8 @@ def group(name, records, alone):
 
 def section(records):
     lead = ("A full bar is the limit itself: a loop that does nothing but multiply and add, or nothing but read "
-            "or copy the same bytes. <i>÷ rootdk</i> is the time over that of rootdk's fastest path, always of the same "
-            "process.")
+            "or copy the same bytes. <i>÷ rootdk</i> is the time over that of rootdk's fastest path, always of the "
+            "same process.")
     head = f'<section id="works"><h2>Work by work</h2><p class="lead">{lead}</p>'
     if not records:
         return head + '<p class="nothing">There are no records.</p></section>'

@@ -1,4 +1,4 @@
-"""What a report says, in words: fields that may be missing, names of series, units.
+"""The fields of a report, which may be missing, and their words: names of series, units.
 
 A report comes from elsewhere, so nothing in it is taken for granted: a field that is missing or of
 another type is as good as null, and every text is escaped.
@@ -52,7 +52,7 @@ def escape(value):
     return html.escape("".join(c for c in str(value) if c >= " " or c in "\n\t"), quote=True)
 
 
-# ---- What a record is ----
+# ---- Kinds of records ----
 
 def is_ours(record):
     return word(record, "by") == "rootdk"
@@ -134,7 +134,7 @@ def series_name(by, how):
 
 
 def name(record):
-    """The series, with what is not usual about it."""
+    """The series, and its threads if they are not one."""
     parts = [series_name(*series(record))]
     threads = number(record, "threads")
     if threads is not None and threads != 1:

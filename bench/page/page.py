@@ -86,8 +86,8 @@ def verdict(records):
         return "No other library was measured."
     behind = sorted((times, work, other) for work, (times, _, other) in found.items() if times < 1)
     mean = data.geometric_mean([times for times, _, _ in found.values()])
-    text = (f"The fastest other library takes <strong>{data.times(mean)}</strong> rootdk's time, in the geometric mean of "
-            f"{len(found)} works. rootdk is ahead in {len(found) - len(behind)} of them")
+    text = (f"The fastest other library takes <strong>{data.times(mean)}</strong> rootdk's time, in the geometric mean "
+            f"of {len(found)} works. rootdk is ahead in {len(found) - len(behind)} of them")
     if not behind:
         return text + "."
     named = [f"{escape(work)} ({escape(data.word(other, 'by'))} {data.times(times)})" for times, work, other in behind]
@@ -104,14 +104,17 @@ STANDINGS = (
 
 def standing(what, choose, found):
     """A tile: the fastest other library in the works of one kind, and where it is closest and furthest."""
-    part = {data.word(ours, "work"): found[data.word(ours, "work")] for ours in choose([pair[1] for pair in found.values()])}
+    works = [data.word(ours, "work") for ours in choose([ours for _, ours, _ in found.values()])]
+    part = {work: found[work] for work in works}
     if not part:
         return tile("–", f"{what}: the fastest other library's time", "not measured")
     by_times = sorted(part, key=lambda work: part[work][0])
-    ends = [f"<span class=end>{data.times(part[work][0])} {escape(data.word(part[work][2], 'by'))}: {escape(work)}</span>"
-            for work in dict.fromkeys((by_times[0], by_times[-1]))]
+    ends = ""
+    for work in dict.fromkeys((by_times[0], by_times[-1])):
+        times, _, other = part[work]
+        ends += f"<span class=end>{data.times(times)} {escape(data.word(other, 'by'))}: {escape(work)}</span>"
     mean = data.geometric_mean([times for times, _, _ in part.values()])
-    return tile(data.times(mean), f"{what}: the fastest other library's time", "".join(ends))
+    return tile(data.times(mean), f"{what}: the fastest other library's time", ends)
 
 
 # ---- Headline figures ----

@@ -112,7 +112,7 @@ def dots(records, x, y, x_of, y_of):
 
 
 def tip_of(record):
-    """What a dot stands for."""
+    """The text of a dot."""
     best, flop, moved = (positive(record, key) for key in ("best", "flop", "bytes"))
     lines = [f"{data.word(record, 'work')}: {data.name(record)}", data.seconds(best)]
     share, limit = number(record, "fraction_of_limit"), data.word(record, "limit")
@@ -150,8 +150,8 @@ def spread(positions, gap=GAP):
 
 
 def legend(records, lines):
-    """What each mark is; with its line where marks are joined. All ways of a peer, and of one ISA of ours, have the
-    same mark, and stand here once."""
+    """The meaning of each mark; with its line where marks are joined. All ways of a peer, and of one ISA of ours, have
+    the same mark, and stand here once."""
     def key(record):
         by, how = data.series(record)
         if by == "rootdk":
@@ -175,7 +175,7 @@ def panel(label, parts, process, alone):
 
 
 def figure(name, heading, lead, records, draw, empty, lines=None):
-    """A plot with a panel for every process: what two processes measured is never in one frame."""
+    """A plot with a panel for every process: no frame has figures of two processes."""
     head = f'<section id="{name}" class="plot"><h2>{heading}</h2><p class="lead">{lead}</p>'
     if not records:
         return f'{head}<p class="nothing">{escape(empty)}</p></section>'
@@ -235,7 +235,8 @@ def draw_roofs(y, limits, process):
     places = [-p for p in spread([-h for h in heights])]
     lines = [line("0%", f"{height:.2f}%", "100%", f"{height:.2f}%", f"roof {classes}")
              for (_, classes, _), height in zip(tops, heights)]
-    return lines + [text("0%", f"{place:.2f}%", label, "label", dx=4, dy=-5) for (label, _, _), place in zip(tops, places)]
+    return lines + [text("0%", f"{place:.2f}%", label, "label", dx=4, dy=-5)
+                    for (label, _, _), place in zip(tops, places)]
 
 
 def draw_slopes(x, y, limits, process):
@@ -252,7 +253,8 @@ def draw_slopes(x, y, limits, process):
         if i and x.at(end) + WIDTH * len(label) > 100:
             parts.append(text("100%", points[2][1], label, "label end", dy=dy))
         else:
-            parts.append(text(points[2][0], points[2][1], label, "label" if i else "label end", dx=6 if i else -6, dy=dy))
+            classes, dx = ("label", 6) if i else ("label end", -6)
+            parts.append(text(points[2][0], points[2][1], label, classes, dx=dx, dy=dy))
     return parts
 
 
@@ -323,7 +325,8 @@ def keys(record):
 
 def shape(record):
     """Lines join works that differ in their length alone."""
-    return (data.name(record), data.word(record, "group")) + tuple(number(record, key) for key in ("q_heads", "kv_heads", "d_qk", "d_v"))
+    sizes = tuple(number(record, key) for key in ("q_heads", "kv_heads", "d_qk", "d_v"))
+    return (data.name(record), data.word(record, "group")) + sizes
 
 
 def draw_reads(y, limits, process):
@@ -338,8 +341,8 @@ def draw_reads(y, limits, process):
 
 
 def reads_more_than_it_computes(record, limits):
-    """Whether reading K and V from memory takes longer than the multiply-adds at the FMA peak; many heads that share one
-    K and V, as in MLA, compute."""
+    """Whether reading K and V from memory takes longer than the multiply-adds at the FMA peak. Many heads that share
+    one K and V, as in MLA, compute longer."""
     process, flop = data.process_of(record), positive(record, "flop")
     peaks = best_limits(limits, process, "fma", "isa").values()
     reads = best_limits(limits, process, "read", "where").values()

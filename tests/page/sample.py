@@ -149,7 +149,8 @@ def sample():
                         if measured(who, work)]
     records[7]["noisy"] = records[40]["noisy"] = True
     return {"library": "rootdk 0.1.0", "arithmetic": 1, "cpu": "Example CPU (made-up numbers)",
-            "os": "Linux 6.1.0 x86_64", "caches": {"L1": 49152, "L2": 1048576, "L3": 32 << 20}, "compiler": "gcc 12.2.0 -O3", "date": "2026-01-01", "command": "make bench bench-peers",
+            "os": "Linux 6.1.0 x86_64", "caches": {"L1": 49152, "L2": 1048576, "L3": 32 << 20},
+            "compiler": "gcc 12.2.0 -O3", "date": "2026-01-01", "command": "make bench bench-peers",
             "absent": [{"peer": "OpenVINO", "reason": "did not install"}], "limits": limits(), "records": records}
 
 

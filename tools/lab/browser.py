@@ -3,8 +3,8 @@
 
 usage: browser.py CHROMIUM PAGE.html DIR
 
-Leaves a picture of each view in DIR, and of the top of the page alone, as README.md has it. The last line is `N passed, N failed, N skipped`. Chromium is spoken to
-through the pipe of its DevTools protocol: JSON with a zero byte after each message, on its file descriptors 3
+Leaves a picture of each view in DIR, and of the top of the page alone, as README.md has it. The last line is
+`N passed, N failed, N skipped`. Chromium is spoken to through the pipe of its DevTools protocol: JSON with a zero byte after each message, on its file descriptors 3
 and 4.
 """
 
@@ -24,7 +24,7 @@ VIEWS = [(name, width, height, scheme) for name, width, height in (("phone", 390
 SECONDS = 60  # for an answer
 TALLEST, TOP = 16000, 1680  # pixels of a picture
 
-# Pairs of what was looked at and what is wrong with it, "" if nothing is. What scrolls inside its own box may be wider
+# Pairs of a check and its fault, "" if there is none. An element that scrolls inside its own box may be wider
 # than the window.
 LOOK = r"""
 (() => {
@@ -65,7 +65,7 @@ LOOK = r"""
 
 
 class Browser:
-    """Chromium, and what it said."""
+    """Chromium, and its messages."""
 
     def __init__(self, program, profile):
         command_read, self.write_end = os.pipe()
@@ -129,7 +129,7 @@ class Browser:
 
 
 def errors_in(events):
-    """What went wrong in the page, and what it asked the network for."""
+    """The errors of the page's script."""
     found = []
     for event in events:
         method, params = event.get("method"), event.get("params", {})
@@ -158,7 +158,7 @@ def picture(browser, width, path, tallest):
 
 
 def view(browser, page, width, height, scheme, path):
-    """Pairs of what was looked at and what is wrong with it."""
+    """Pairs of a check and its fault, "" if there is none."""
     browser.ask("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1,
                 mobile=width < 500)
     browser.ask("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
