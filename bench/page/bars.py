@@ -8,7 +8,8 @@ GROUPS = {
     "full": ("Prefill, full", "As many queries as keys, each sees all of them."),
     "causal": ("Prefill, causal", "Each query sees the keys up to its own position."),
     "few": ("Few queries", "A handful of queries over a long context."),
-    "layers": ("Decode, layer after layer", "One query for each layer of a model; K and V of a layer are in no cache."),
+    "layers": ("Decode, layer after layer", "A step of generation as a model does it: each layer has K and V of its own, "
+               "so that they come from memory. A row is one layer."),
     "decode": ("Decode", "One query over a context: what is read limits it."),
     "growth": ("Growth", "One head at growing lengths: the scratch stays the same."),
     "softmax": ("Softmax", "Rows of logits alone."),
@@ -21,8 +22,7 @@ def detail(record):
         parts = [sizes(record, "{} rows of {}", "rows", "cols"), data.word(record, "dtype")]
     else:
         queries = "{} query, {} keys" if data.is_decode(record) else "{} queries, {} keys"
-        parts = [several(record, "layers"), several(record, "batch", "sequences"), heads(record),
-                 sizes(record, queries, "nq", "nk"), head_size(record),
+        parts = [sequences(record), heads(record), sizes(record, queries, "nq", "nk"), head_size(record),
                  "causal" if record.get("causal") is True else "", data.word(record, "dtype")]
     return ", ".join(part for part in parts if part)
 
@@ -32,10 +32,9 @@ def sizes(record, form, *names):
     return "" if None in values else form.format(*map(data.whole, values))
 
 
-def several(record, key, what=None):
-    """"32 layers"; nothing of one or none."""
-    count = number(record, key) or 0
-    return f"{data.whole(count)} {what or key}" if count > 1 else ""
+def sequences(record):
+    count = number(record, "batch")
+    return "" if count in (None, 1) else f"{data.whole(count)} sequences"
 
 
 def heads(record):
@@ -75,13 +74,13 @@ def label(record):
 def bar(record, records):
     share, limit = number(record, "fraction_of_limit"), data.word(record, "limit")
     ratio = against_ours(record, records)
-    noisy = ' <span class="tag">noisy</span>' if record.get("noisy") is True else ""
-    unchecked = ' <span class="tag">not checked</span>' if record.get("checked") is False else ""
+    marks = data.marks(record)
+    tags = "".join(f' <span class="tag">{mark}</span>' for mark in marks)
     length = 0 if share is None else max(0.0, min(share, 1.0)) * 100
     of = limit.replace("fma", "FMA") if share is not None else "no limit"
     return (
-        f'<div class="row{" noisy" if noisy else ""}">'
-        f'<span class="name">{label(record)}{noisy}{unchecked}</span>'
+        f'<div class="row{" doubtful" if marks else ""}">'
+        f'<span class="name">{label(record)}{tags}</span>'
         f'<svg class="bar" height="12" role="img" aria-label="{escape(data.percent(share))}">'
         f'<rect class="{"none" if share is None else "track"}" width="100%" height="12"/>'
         f'<rect class="fill {data.color(*data.series(record))}" width="{length:.1f}%" height="12"/></svg>'

@@ -62,10 +62,21 @@ def is_decode(record):
     return word(record, "op") == "attention" and number(record, "nq") == 1
 
 
+def is_of_layers(record):
+    """Decode as a model does it, one layer after the other, one sequence after the other."""
+    return is_decode(record) and (number(record, "layers") or 0) > 0 and (number(record, "batch") or 1) == 1
+
+
 def generation(records):
-    """Decode as a model does it, layer after layer; without such works, all decode."""
+    """Decode layer after layer; without such works, all decode."""
     decode = [r for r in records if is_decode(r)]
-    return [r for r in decode if word(r, "group") == "layers"] or decode
+    return [r for r in decode if is_of_layers(r)] or decode
+
+
+def marks(record):
+    """What makes a figure doubtful."""
+    found = [mark for mark in ("noisy", "disturbed") if record.get(mark) is True]
+    return found + (["not checked"] if record.get("checked") is False else [])
 
 
 def is_prefill(record):

@@ -147,14 +147,15 @@ def times_memcpy(record):
 def headlines(records):
     """Beside others, then beside the limits, as `make bench` measured it. A noisy record is never the best."""
     ours = [r for r in records if data.is_ours(r) and data.process_of(r) == "bench"]
-    calm = [r for r in ours if r.get("noisy") is not True]
+    calm = [r for r in ours if r.get("noisy") is not True and r.get("disturbed") is not True]
     soft = [r for r in calm if data.is_plain_softmax(r)]
     prefill = most([r for r in calm if data.is_prefill(r)], lambda r: data.fraction(r, "fma"))
     read = most(data.generation(calm), lambda r: data.fraction(r, "read"))
+    layers = any(data.is_of_layers(r) for r in calm)
     copy = most(soft, times_memcpy, largest=False)
     worst = most([r for r in ours if data.word(r, "op") == "softmax"], lambda r: number(r, "error_ulp"))
     rows = [(prefill, data.percent, "of the FMA peak: best prefill"),
-            (read, data.percent, "of read bandwidth: best decode"),
+            (read, data.percent, "of read bandwidth: best decode" + (", layer after layer" if layers else "")),
             (copy, data.times, "the time of memcpy: best softmax"),
             (worst, lambda v: f"{v:.2f} ULP", "worst error of softmax")]
     found = data.closest_peers(records)
@@ -205,12 +206,10 @@ RECORD_HEAD = ("work", "by", "how", "type", "process", "limit", "threads", "best
 
 
 def record_row(r):
-    marks = [mark for mark, is_set in (("noisy", r.get("noisy") is True), ("not checked", r.get("checked") is False))
-             if is_set]
     return [data.word(r, "work"), data.word(r, "by"), data.how_name(data.word(r, "how")), data.word(r, "dtype"),
             data.process_of(r), data.word(r, "limit"), data.word(r, "threads"), data.seconds(positive(r, "best")),
             data.seconds(positive(r, "median")), data.percent(number(r, "fraction_of_limit")),
-            data.word(r, "repeats"), data.ulp(number(r, "error_ulp")), ", ".join(marks)]
+            data.word(r, "repeats"), data.ulp(number(r, "error_ulp")), ", ".join(data.marks(r))]
 
 
 def all_records(records):

@@ -125,8 +125,7 @@ def tip_of(record):
     if number(record, "error_ulp") is not None:
         unit = "ULP" if data.word(record, "op") == "softmax" else "· 2⁻²³ max|v|"
         lines.append(f"error {data.ulp(number(record, 'error_ulp'))} {unit}")
-    if record.get("noisy") is True:
-        lines.append("noisy")
+    lines += data.marks(record)
     return "\n".join(lines)
 
 
@@ -325,8 +324,8 @@ def keys(record):
 
 def shape(record):
     """Lines join works that differ in their length alone."""
-    sizes = tuple(number(record, key) for key in ("q_heads", "kv_heads", "d_qk", "d_v"))
-    return (data.name(record), data.word(record, "group")) + sizes
+    sizes = ("q_heads", "kv_heads", "d_qk", "d_v", "batch", "layers")
+    return (data.name(record), data.word(record, "group")) + tuple(number(record, key) for key in sizes)
 
 
 def draw_reads(y, limits, process):

@@ -180,13 +180,34 @@ class OfTheSample(unittest.TestCase):
         self.assertRegex(text, r"behind in 1: BERT-base n=128 \(oneDNN 0\.0\d×\)\.")
         self.assertIn("No other library was measured.", page.render({"records": []}))
 
+    def test_layers_are_the_headline_of_decode(self):
+        """Whatever else is closer to a plain read: one layer again and again, some sequences at once."""
+        report = copy.deepcopy(self.report)
+        ours = [r for r in report["records"] if r["by"] == "rootdk" and r["process"] == "bench" and r.get("nq") == 1]
+        again = next(r for r in ours if not r["layers"])
+        again["fractions"] = {"read": 0.998}
+        batch = next(r for r in ours if r["layers"])
+        batch.update(batch=8, fractions={"read": 0.999})
+        text = section(page.render(report), "headlines")
+        self.assertIn("best decode, layer after layer", text)
+        self.assertNotRegex(text, r"99\.[89] %")
+        report["records"] = [r for r in report["records"] if r["group"] != "layers"]
+        self.assertIn("99.8 %", section(page.render(report), "headlines"))
+
+    def test_sequences_of_a_batch_are_told(self):
+        record = next(r for r in self.records if r["group"] == "layers")
+        self.assertNotIn("sequences", bars.detail(record))
+        self.assertIn("8 sequences, 32 heads over 8", bars.detail(dict(record, batch=8)))
+
     def test_a_noisy_record_is_no_headline(self):
         report = copy.deepcopy(self.report)
         best = next(r for r in report["records"] if r["by"] == "rootdk" and r["op"] == "attention" and r["nq"] > 1)
         best["fractions"] = {"fma": 0.999}
         self.assertIn("99.9 %", section(page.render(report), "headlines"))
-        best["noisy"] = True
-        self.assertNotIn("99.9 %", section(page.render(report), "headlines"))
+        for mark in "noisy", "disturbed":
+            best["noisy"] = best["disturbed"] = False
+            best[mark] = True
+            self.assertNotIn("99.9 %", section(page.render(report), "headlines"))
 
     def test_roofline_has_a_dot_for_every_record(self):
         found = dots(section(self.text, "roofline"))
@@ -286,6 +307,8 @@ class OfTheSample(unittest.TestCase):
         noisy = sum(r["noisy"] for r in self.records)
         self.assertEqual(section(self.text, "works").count(">noisy<"), noisy)
         self.assertEqual(section(self.text, "records").count(">noisy<"), noisy)
+        for name in "works", "records":
+            self.assertEqual(section(self.text, name).count(">disturbed<"), 1)
 
     def test_processes_are_kept_apart(self):
         for name in PLOTS:
