@@ -40,9 +40,10 @@ bench-error: ## measure the error of attention beside the same libraries
 tables: ## fill the docs' tables from the last test, bench and lab runs
 	@tools/tables.py
 
-format: ## format the sources in place
+format: ## format the sources, and wrap the docs, in place
 	@tools/setup.sh format
 	@git ls-files '*.c' '*.h' '*.cc' '*.cpp' | xargs clang-format -i
+	@. $(DEPS)/env && git ls-files '*.md' | xargs $$PYTHON -B tools/wrap.py
 
 clean: ## remove what was built, keep the downloaded parts
 	rm -rf build/release build/test build/lab build/bench build/compare $(DEPS)/env

@@ -86,7 +86,7 @@ static double ulp(double v, rdk_type type) {
 
 /* ---- Softmax --------------------------------------------------------------------------------- */
 
-/* Those that take part; returns how many. */
+/* The columns that take part; returns how many. */
 static int64_t softmax_logits(double *z, const rdk_softmax_desc *d, int64_t r) {
     int64_t n = d->visible ? d->visible[r] : d->cols;
     double scale = d->row_scale ? d->row_scale[r] : d->scale == 0 ? 1 : d->scale;

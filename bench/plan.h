@@ -1,4 +1,5 @@
-/* What is timed, and how often. Passes over all timings, so that two halves of a run compare. */
+/* The timings of a run, and how often each is taken: in passes over all of them, so that two halves
+ * of a run can be compared. */
 #ifndef RDK_BENCH_PLAN_H
 #define RDK_BENCH_PLAN_H
 
@@ -47,7 +48,7 @@ double timing_seconds(const timing *t, int half);
 /* Takes all samples. Returns 0, or -1 with a message if some are missing. */
 int plan_sample(plan *p);
 
-/* Two passes more over the peaks and what is marked `again`; clears the marks. */
+/* Two passes more over the peaks and the timings marked `again`; clears the marks. */
 int plan_sample_again(plan *p);
 
 void plan_free(plan *p);

@@ -4,7 +4,19 @@
 #include <stdio.h>
 #include <time.h>
 
+#include "bench/host.h"
 #include "bench/inputs.h"
+
+static void write_host(FILE *f) {
+    const char *comma = "";
+    fprintf(f, "\"cpu\": \"%s\", \"os\": \"%s\", \"caches\": {", report_cpu(), host_system());
+    for (int level = 1; level <= HOST_CACHES; level++)
+        if (host_cache(level)) {
+            fprintf(f, "%s\"L%d\": %zu", comma, level, host_cache(level));
+            comma = ", ";
+        }
+    fprintf(f, "},\n\"compiler\": \"%s\",\n", RDK_BENCH_COMPILER);
+}
 
 static void write_head(FILE *f, const report *r) {
     char date[16];
@@ -12,7 +24,7 @@ static void write_head(FILE *f, const report *r) {
     strftime(date, sizeof date, "%Y-%m-%d", gmtime(&seconds));
     fprintf(f, "{\n\"library\": \"rootdk %s\", \"arithmetic\": %d,\n", rdk_version(),
             rdk_arithmetic_version());
-    fprintf(f, "\"cpu\": \"%s\", \"compiler\": \"%s\",\n", report_cpu(), RDK_BENCH_COMPILER);
+    write_host(f);
     fprintf(f, "\"date\": \"%s\", \"command\": \"%s\",\n", date, r->command);
 }
 

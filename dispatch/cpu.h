@@ -1,4 +1,4 @@
-/* What the CPU, and the operating system on it, can run. */
+/* The instruction sets that the CPU, and the operating system on it, can run. */
 #ifndef RDK_CPU_H
 #define RDK_CPU_H
 

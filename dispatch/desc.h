@@ -1,4 +1,4 @@
-/* Descriptors of other versions: what a `size` field means. */
+/* Descriptors of other versions: how their `size` is taken. */
 #ifndef RDK_DESC_H
 #define RDK_DESC_H
 

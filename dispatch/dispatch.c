@@ -97,7 +97,8 @@ rdk_status rdk_isa_from_name(const char *name, rdk_isa *isa) {
 static rdk_table tables[RDK_ISA_COUNT];
 static rdk_isa best;
 
-/* The choice, and whether it is what was asked for: one pointer, so that both change together. */
+/* The choice, and whether it is the ISA that was asked for: one pointer, so that both change
+ * together. */
 typedef struct choice {
     const rdk_table *table;
     rdk_status status;

@@ -1,4 +1,4 @@
-/* Extents: what they span, and what they share. */
+/* Extents: the bytes they span, and whether two of them share any. */
 #include "dispatch/extent.h"
 
 /* From the first byte to behind the last. */
@@ -135,8 +135,9 @@ static uint64_t divisor_of(uint64_t a, uint64_t b) {
     return b ? divisor_of(b, a % b) : a;
 }
 
-/* Whether the range can be reached at all, which is the whole answer for one term or none. Some sum
- * must be large enough, and the range must hold a multiple of what divides all strides. */
+/* Whether the range can be reached at all, which is the whole answer for one term or none. The
+ * largest sum must be large enough, and the range must hold a multiple of the strides' common
+ * divisor. */
 static bool may_reach(const sums *s) {
     uint64_t most = 0, divisor = 0;
     for (int i = 0; i < s->terms; i++) {

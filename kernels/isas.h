@@ -11,13 +11,13 @@
  * architecture  what machine_architecture() says where the ISA can run; "" is any. In lower case,
  *               with _ for -, it is Meson's host_machine.cpu_family()
  * needs         what `rootdk info --markdown` says that the ISA needs
- * flags         what the compiler is given for the ISA's files, beside the flags of the ISAs
- *               before it of the same architecture
+ * flags         of the compiler for the ISA's files, beside the flags of the ISAs before it of the
+ *               same architecture
  * emulated      1 if the tests of x86-64 also run it through SIMDe (tests/simde/), else 0
  *
- * A line stands below those that it beats. Of one architecture, each needs all that those before it
- * need. tools/isas.sh reads this list for Meson, shell and Python; the words in quotes hold no
- * parenthesis and no semicolon. */
+ * A line stands below the lines that it beats. Of one architecture, each ISA needs all that the
+ * ISAs before it need. tools/isas.sh reads this list for Meson, shell and Python; the words in
+ * quotes hold no parenthesis and no semicolon. */
 #define RDK_ISAS(X)                                                                                \
     X(SCALAR, scalar, "scalar", "", "any CPU", "", 0)                                              \
     X(AVX2, avx2, "AVX2", "x86-64", "x86-64 with AVX2, FMA, F16C", "-mavx2 -mfma -mf16c", 0)       \

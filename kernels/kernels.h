@@ -5,7 +5,7 @@
 #include "kernels/isas.h"
 #include "rootdk/rootdk.h"
 
-/* What is known of the machine. Speed depends on it, and no bit does. */
+/* The machine, as far as it is known. It decides speed, but no bit. */
 typedef struct rdk_machine {
     int64_t l2; /* bytes of a core's L2, or 0 where nobody knows */
 } rdk_machine;
@@ -29,8 +29,8 @@ typedef struct rdk_table {
     rdk_isa kernel_isa[RDK_OP_COUNT]; /* for plans: a slot may be of a lower rung */
     rdk_softmax_kernel *softmax;
     rdk_attention_kernel *attention;
-    /* NULL, or what is faster than `attention` for few rows whose K and V come from memory, and its
-     * ISA. The bits are the same. */
+    /* NULL, or a kernel that is faster than `attention` for few rows whose K and V come from
+     * memory, and its ISA. The bits are the same. */
     rdk_attention_kernel *attention_streaming;
     rdk_isa streaming_isa;
 } rdk_table;
@@ -50,12 +50,12 @@ typedef struct rdk_table {
     ((t)->op = RDK_KERNEL(op, suffix), (t)->kernel_isa[RDK_OP_##OP] = (t)->isa,                    \
      (t)->name[RDK_OP_##OP] = RDK_STRING(RDK_KERNEL(op, suffix)))
 
-/* Says that no rung above streams faster; one that does says it for itself. */
+/* Says that this ISA streams fastest, also on every rung above that does not use it itself. */
 #define RDK_USE_STREAMING(t, suffix)                                                               \
     ((t)->attention_streaming = RDK_KERNEL(attention, suffix), (t)->streaming_isa = (t)->isa)
 
-/* What each ISA may have: a table, which overwrites the slots that the ISA has a kernel for, and a
- * kernel per operation. The emulated ones are those that tests run. */
+/* The functions that an ISA may have: one that fills its slots of a table, and a kernel per
+ * operation. The tests also run emulated kernels, under names of their own. */
 typedef void rdk_table_filler(rdk_table *t);
 #define RDK_DECLARE(NAME, isa, ...)                                                                \
     rdk_table_filler rdk_table_##isa, rdk_table_##isa##_emulated;                                  \

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Counts what the tests of tools/test.sh did.
+"""Counts the results of the tests of tools/test.sh.
 
 count.py variant NAME    prints one line about a variant
 count.py total NAME...   prints why tests were skipped, what failed and, last, the total

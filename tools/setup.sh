@@ -260,7 +260,7 @@ install_optional() {
 }
 
 look
-# Twice, since what clang lacks is known once it is there.
+# Twice, since the packages that clang lacks are known only once clang is there.
 tried=''
 while [ -n "$packages" ] && [ "$packages" != "$tried" ] && can_install; do
     tried=$packages
@@ -284,7 +284,7 @@ if [ -n "$optional" ]; then
 fi
 
 # ---- headers for the tests ---------------------------------------------------------------------
-# Both come from the mirror that this machine's apt uses; what arrives is trusted by its hash alone.
+# Both come from the mirror that this machine's apt uses; a file is trusted by its hash alone.
 # A file in include/ without a stamp was put there by hand and is left alone.
 
 # is_there FILE STAMP HASH
@@ -388,7 +388,7 @@ download_kernel() {
     [ -n "$package" ] && (cd "$scratch" && apt-get -qq -o APT::Sandbox::User=root download "$package")
 }
 
-# Any will do, since no case depends on it: what was once there is kept. apt verifies what it downloads.
+# Any kernel will do, since no case depends on it, so an older one is kept. apt verifies its downloads.
 provide_kernel() {
     is_by_hand "$deps/vmlinuz" && return 0
     kernel=$(find "$cache" -name 'vmlinuz-*-cloud-amd64' | sort | tail -n 1)

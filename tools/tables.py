@@ -14,6 +14,9 @@ import subprocess
 import sys
 
 sys.dont_write_bytecode = True  # nothing is left in the source tree
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "bench", "page"))
+import data  # noqa: E402
+import wrap  # noqa: E402
 from isas import titles  # noqa: E402
 
 MAIN = "gcc-O2"  # the variant that looks at most elements
@@ -31,7 +34,7 @@ def table(head, rows):
             for line in lines]
 
 
-# ---- What the tests printed ----
+# ---- Output of the tests ----
 
 def read_json(path):
     try:
@@ -54,7 +57,7 @@ def json_lines(path):
 
 
 def output_of(variant, name):
-    """What a test printed; it must have passed."""
+    """The output of a test, which must have passed."""
     path = f"build/test/{variant}/meson-logs/testlog.json"
     for test in json_lines(path):
         if re.split(" / |:", test["name"])[-1] == name:
@@ -64,7 +67,7 @@ def output_of(variant, name):
     raise Missing(f"{path}: {name} did not run")
 
 
-# ---- README.md: isas ----
+# ---- docs/results.md: isas ----
 
 ISAS = titles()
 BITS = {"softmax": "bits", "attention": "attention_bits"}  # operation: the test that counts its cases
@@ -112,7 +115,7 @@ def isas():
             if not counts[isa]:
                 raise Missing(f"{BITS[op]} did not run {isa}")
             means = [m for m in MEANS if m in counts[isa]]
-            kernels.append(f"[{op}_{isa}.c](kernels/{op}/{op}_{isa}.c)")
+            kernels.append(f"[{op}_{isa}.c](../kernels/{op}/{op}_{isa}.c)")
             cases.append(", ".join(f"{m}: {sum(counts[isa][m].values())}" for m in means))
         # The last operation's: every variant runs the tests of all.
         how = "; ".join(f"{MEANS[m]} ({builds(counts[isa][m])})" for m in means)
@@ -123,7 +126,7 @@ def isas():
     return table(head + [f"{op}: cases compared bit for bit" for op in BITS], rows)
 
 
-# ---- README.md: accuracy; docs/arithmetic.md: accuracy-all ----
+# ---- docs/results.md: accuracy; docs/arithmetic.md: accuracy-all ----
 
 def accuracy_lines():
     """What softmax/test_accuracy says about errors, without the dots of passed tests."""
@@ -169,10 +172,8 @@ def accuracy():
         raise Missing(f"softmax/test_accuracy's output is not as expected ({error!r})") from None
     whole = "every float" if all(s[1] == "1" for s in sweeps) else "a part"
     return table(["columns"] + columns, rows) + [
-        "",
-        f"2^f: {exp2} ULP over {whole} of its domain ({count} floats). Log-softmax and LSE are",
-        "in ULP of max(1, |value|). More families, f16 and bf16:",
-        "[docs/arithmetic.md](docs/arithmetic.md#9-accuracy)."]
+        "", f"2^f: {exp2} ULP over {whole} of its domain ({count} floats). Log-softmax and LSE are in ULP of "
+        "max(1, |value|). More families, f16 and bf16: [arithmetic.md](arithmetic.md#9-accuracy)."]
 
 
 def accuracy_all():
@@ -187,7 +188,7 @@ def accuracy_all():
 # ---- README.md: accuracy-attention; docs/arithmetic.md: accuracy-attention-all ----
 
 def attention_lines():
-    """What attention/test_accuracy printed of figures."""
+    """The figures in the output of attention/test_accuracy."""
     lines = [line.lstrip(".") for line in output_of(MAIN, "attention accuracy").splitlines()]
     kept = [line.rstrip() for line in lines if line.startswith(("attention, ", "  "))]
     if not kept:
@@ -227,7 +228,7 @@ def attention_all():
     return ["```"] + text + ["```"]
 
 
-# ---- README.md: results; docs/performance.md: speed-all, speed-attention, peers, peers-python ----
+# ---- docs/results.md: results; docs/performance.md: speed-all, speed-attention, peers, peers-python ----
 
 def bench():
     """The whole report, if it is of a real run."""
@@ -242,7 +243,7 @@ def records(report, **wanted):
 
 
 def where_it_ran(report, command="make bench"):
-    return "{cpu}, {compiler}, {library}, {date}, `{0}`.".format(command, **report)
+    return "{cpu}, {compiler}, {library}, arithmetic {arithmetic}, {date}, `{0}`.".format(command, **report)
 
 
 def share(fraction):
@@ -299,32 +300,8 @@ def growth(results):
     for isa, times in found.items():
         (short, first), (long, last) = min(times), max(times)
         if short < long:
-            words.append(f"{last / first:.2f} times that at n = {short} on {ISAS[isa]}")
-    return f" Time of a FLOP at n = {long}: {', '.join(words)}." if words else ""
-
-
-def rootdk_and_peers(report, process):
-    """{work: (rootdk's fastest, {peer: its fastest})} of one process and thread."""
-    found = {}
-    for r in records(report, process=process, threads=1):
-        ours, others = found.setdefault(r["work"], [None, {}])
-        if r["by"] != "rootdk":
-            others[r["by"]] = min(r, others.get(r["by"], r), key=lambda x: x["best"])
-        elif not ours or r["best"] < ours["best"]:
-            found[r["work"]][0] = r
-    return {work: pair for work, pair in found.items() if pair[0] and pair[1]}
-
-
-def closest_peers(report):
-    """{work: (times rootdk's time, who)} of the fastest peer; each is divided by rootdk in its own process."""
-    found = {}
-    for process in dict.fromkeys(r["process"] for r in report["records"]):
-        for work, (ours, others) in rootdk_and_peers(report, process).items():
-            for name, other in others.items():
-                times = other["best"] / ours["best"]
-                if work not in found or times < found[work][0]:
-                    found[work] = times, name
-    return found
+            words.append(f"{last / first:.2f} times that at n={short} on {ISAS[isa]}")
+    return f" Time of a FLOP at n={long}: {', '.join(words)}." if words else ""
 
 
 def rate(r):
@@ -338,28 +315,72 @@ def rate(r):
 LIMITS = {"fma": "the FMA peak", "read": "a plain read", "memcpy": "memcpy"}
 
 
-def results():
-    """A line per work: rootdk on its fastest ISA, and who comes closest."""
-    report, rows, ours = bench(), [], {}
-    closest = closest_peers(report)
+def our_fastest(report):
+    """{work: rootdk's record on its fastest ISA}."""
+    ours = {}
     for r in records(report, process="bench", by="rootdk", threads=1):
         if r["group"] != "growth":
             ours[r["work"]] = min(r, ours.get(r["work"], r), key=lambda x: x["best"])
-    for work, r in ours.items():
-        times, who = closest.get(work, (None, None))
-        rows.append([work, ISAS[r["how"]], rate(r), f"{share(r['fraction_of_limit'])} of {LIMITS[r['limit']]}",
-                     f"{r['error_ulp']:.2f}", f"{times:.2f} x, {who}" if times else "-"])
+    return ours
+
+
+def of_the_limit(r):
+    return f"{share(r['fraction_of_limit'])} of {LIMITS[r['limit']]}"
+
+
+def commands(report):
+    return "make bench bench-peers" if records(report, process="peers") else "make bench"
+
+
+def results():
+    """A line per work: rootdk on its fastest ISA, and who comes closest."""
+    report, rows = bench(), []
+    closest = data.closest_peers(report["records"])
+    for work, r in our_fastest(report).items():
+        times, _, peer = closest.get(work, (None, None, None))
+        rows.append([work, ISAS[r["how"]], rate(r), of_the_limit(r), f"{r['error_ulp']:.2f}",
+                     f"{times:.2f} x, {peer['by']}" if times else "-"])
     versions = {r["by"]: r["version"] for r in report["records"] if r["by"] != "rootdk"}
     listed = ", ".join(" ".join(pair) for pair in versions.items())
-    command = "make bench bench-peers" if records(report, process="peers") else "make bench"
     head = ["work", "ISA", "speed", "of the limit", "worst ULP", "closest peer's time"]
-    return table(head, rows) + ["", f"{where_it_ran(report, command)} Peers: {listed}."]
+    return table(head, rows) + ["", f"{where_it_ran(report, commands(report))} Peers: {listed}."]
+
+
+# ---- README.md: figures ----
+
+# The rows that a visitor sees first. Each has a choice of works: the first one that was measured is taken.
+FIGURES = (
+    (("Prefill: 8 heads of 128, 2048 tokens", "full d=128 n=2048"),),
+    (("Causal prefill: Llama 3 8B, 2048 tokens", "Llama-3-8B prefill n=2048"),),
+    (("Few queries: 8 over 2048 keys, 8 heads of 128", "few d=128 nq=8 nk=2048"),),
+    (("Decode, layer after layer: Llama 3 8B, 1024 tokens", "Llama-3-8B decode n=1024"),
+     ("Decode, K and V from memory: Llama 3 8B, 8192 tokens", "decode d=128 nk=8192")),
+    (("Softmax: 1024 rows of 1024", "1024 x 1024 f32"),),
+)
+
+
+def figures():
+    report, rows = bench(), []
+    ours, closest = our_fastest(report), data.closest_peers(report["records"])
+    for choices in FIGURES:
+        label, work = next((c for c in choices if c[1] in ours), choices[-1])
+        if work not in ours or work not in closest:
+            raise Missing(f"{BENCH} has no {work} beside a peer")
+        times, _, peer = closest[work]
+        rows.append([label, rate(ours[work]), of_the_limit(ours[work]), f"{times:.2f} x, {peer['by']}"])
+    measured = error_report()
+    worst = max(r["ratio"] for r in counted_errors(measured))
+    rows.append(["Error of attention, RMS", f"{measured['mean']:.2f} x the best other's", "-",
+                 f"{1 / worst:.2f} x the error"])
+    head = ["", "rootdk", "of the limit", "closest other library's time"]
+    where = where_it_ran(report, commands(report))
+    return table(head, rows) + ["", f"{where} The error: {measured['date']}, `make bench-error`."]
 
 
 def beside(process, command):
     """How many times rootdk's time each peer takes; both of one process."""
     report = bench()
-    found = rootdk_and_peers(report, process)
+    found = data.rootdk_and_peers(records(report, process=process, threads=1))
     if not found:
         raise Missing(f"{BENCH} has no peers of `{command}`")
     names = list(dict.fromkeys(name for _, others in found.values() for name in others))
@@ -385,18 +406,28 @@ def peers_python():
 ERROR = "build/bench/error.json"
 
 
-def error():
+def error_report():
     """The ratios, if they are of every cell and library."""
     report = read_json(ERROR)
     if not report["complete"]:
         raise Missing(f"{ERROR} is of some cells, of another library, or without a peer")
-    counted = [r["ratio"] for r in report["records"] if not r["alone"] and r["share"] != 99]
+    return report
+
+
+def counted_errors(report):
+    """The cells that the mean is of."""
+    return [r for r in report["records"] if not r["alone"] and r["share"] != 99]
+
+
+def error():
+    report = error_report()
+    counted = [r["ratio"] for r in counted_errors(report)]
     heavy = [r["ratio"] for r in report["records"] if r["share"] == 99]
     versions = ", ".join(" ".join(pair) for pair in report["versions"].items())
-    figures = (f"Geometric mean {report['mean']:.3f}, worst {max(counted):.2f}; worst with 99 % on one key "
-               f"{max(heavy):.2f}; bars missed: {len(report['missed']) or 'none'}.")
+    ratios = (f"Geometric mean {report['mean']:.3f}, worst {max(counted):.2f}; worst with 99 % on one key "
+              f"{max(heavy):.2f}; bars missed: {len(report['missed']) or 'none'}.")
     where = "{draws} draws; {cpu}, {library}, arithmetic {arithmetic}, {date}, `make bench-error`.".format(**report)
-    return table(report["table"]["head"], report["table"]["rows"]) + ["", f"{figures} {where} Peers: {versions}."]
+    return table(report["table"]["head"], report["table"]["rows"]) + ["", f"{ratios} {where} Peers: {versions}."]
 
 
 # ---- docs/verification.md: lab ----
@@ -441,8 +472,9 @@ def attention_files():
 # ---- Files ----
 
 TABLES = {
-    "README.md": {"isas": isas, "accuracy": accuracy, "accuracy-attention": attention,
-                  "results": results},
+    "README.md": {"figures": figures},
+    "docs/results.md": {"isas": isas, "accuracy": accuracy, "accuracy-attention": attention,
+                        "results": results},
     "docs/arithmetic.md": {"accuracy-all": accuracy_all, "accuracy-attention-all": attention_all},
     "docs/performance.md": {"speed-all": speed_all, "speed-attention": speed_attention,
                             "peers": peers_c, "peers-python": peers_python, "error": error},
@@ -454,7 +486,7 @@ TABLES = {
 def replace(text, name, lines):
     """The text with the table's lines in place of the old ones."""
     pattern = re.compile(rf"^(<!-- table: {name} -->\n).*?^(<!-- end -->)$", re.M | re.S)
-    new = "".join(line + "\n" for line in lines)
+    new = wrap.wrap("".join(line + "\n" for line in lines))
     text, count = pattern.subn(lambda m: m[1] + new + m[2], text)
     if count != 1:
         raise Missing(f"the page has {count} places for it")

@@ -1,4 +1,4 @@
-/* What the machine can do at best: the limits that kernels are held against. */
+/* The most that the machine can do: the limits that kernels are held against. */
 #ifndef RDK_BENCH_LIMITS_H
 #define RDK_BENCH_LIMITS_H
 
@@ -7,7 +7,7 @@
 #include "kernels/isas.h"
 #include "rootdk/rootdk.h"
 
-/* Bytes to read, and where what was read ends up, so that the compiler cannot leave it out. */
+/* Bytes to read, and a place for their sum, so that the compiler cannot leave the read out. */
 typedef struct span {
     const unsigned char *from;
     size_t bytes;

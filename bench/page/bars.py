@@ -8,6 +8,8 @@ GROUPS = {
     "full": ("Prefill, full", "As many queries as keys, each sees all of them."),
     "causal": ("Prefill, causal", "Each query sees the keys up to its own position."),
     "few": ("Few queries", "A handful of queries over a long context."),
+    "layers": ("Decode, layer after layer", "A step of generation as a model does it: each layer has K and V of its own, "
+               "so that they come from memory. A row is one layer."),
     "decode": ("Decode", "One query over a context: what is read limits it."),
     "growth": ("Growth", "One head at growing lengths: the scratch stays the same."),
     "softmax": ("Softmax", "Rows of logits alone."),
@@ -17,31 +19,36 @@ GROUPS = {
 def detail(record):
     """The sizes of a work."""
     if data.word(record, "op") == "softmax":
-        parts = [sizes(record, "{:g} rows of {:g}", "rows", "cols"), data.word(record, "dtype")]
+        parts = [sizes(record, "{} rows of {}", "rows", "cols"), data.word(record, "dtype")]
     else:
-        queries = "{:g} query, {:g} keys" if data.is_decode(record) else "{:g} queries, {:g} keys"
-        parts = [heads(record), sizes(record, queries, "nq", "nk"), head_size(record),
+        queries = "{} query, {} keys" if data.is_decode(record) else "{} queries, {} keys"
+        parts = [sequences(record), heads(record), sizes(record, queries, "nq", "nk"), head_size(record),
                  "causal" if record.get("causal") is True else "", data.word(record, "dtype")]
     return ", ".join(part for part in parts if part)
 
 
 def sizes(record, form, *names):
     values = [number(record, key) for key in names]
-    return "" if None in values else form.format(*values)
+    return "" if None in values else form.format(*map(data.whole, values))
+
+
+def sequences(record):
+    count = number(record, "batch")
+    return "" if count in (None, 1) else f"{data.whole(count)} sequences"
 
 
 def heads(record):
     queries, shared = number(record, "q_heads"), number(record, "kv_heads")
     if queries is None:
         return ""
-    return f"{queries:g} heads" + (f" over {shared:g}" if shared not in (None, queries) else "")
+    return f"{data.whole(queries)} heads" + (f" over {data.whole(shared)}" if shared not in (None, queries) else "")
 
 
 def head_size(record):
     scores, values = number(record, "d_qk"), number(record, "d_v")
     if scores is None:
         return ""
-    return f"d = {scores:g}" + (f" and {values:g}" if values not in (None, scores) else "")
+    return f"d = {data.whole(scores)}" + (f" and {data.whole(values)}" if values not in (None, scores) else "")
 
 
 def comparable(record):
@@ -67,19 +74,27 @@ def label(record):
 def bar(record, records):
     share, limit = number(record, "fraction_of_limit"), data.word(record, "limit")
     ratio = against_ours(record, records)
-    noisy = ' <span class="tag">noisy</span>' if record.get("noisy") is True else ""
-    unchecked = ' <span class="tag">not checked</span>' if record.get("checked") is False else ""
+    marks = data.marks(record)
+    tags = "".join(f' <span class="tag">{mark}</span>' for mark in marks)
     length = 0 if share is None else max(0.0, min(share, 1.0)) * 100
     of = limit.replace("fma", "FMA") if share is not None else "no limit"
     return (
-        f'<div class="row{" noisy" if noisy else ""}">'
-        f'<span class="name">{label(record)}{noisy}{unchecked}</span>'
+        f'<div class="row{" doubtful" if marks else ""}">'
+        f'<span class="name">{label(record)}{tags}</span>'
         f'<svg class="bar" height="12" role="img" aria-label="{escape(data.percent(share))}">'
         f'<rect class="{"none" if share is None else "track"}" width="100%" height="12"/>'
         f'<rect class="fill {data.color(*data.series(record))}" width="{length:.1f}%" height="12"/></svg>'
         f'<span class="share">{escape(data.percent(share))}</span><span class="of">{escape(of)}</span>'
         f'<span class="time">{escape(data.seconds(positive(record, "best")))}</span>'
         f'<span class="ratio">{"" if ratio is None else escape(data.digits(ratio)) + "×"}</span></div>')
+
+
+HEADINGS = (("name", "by"), ("share", "of limit"), ("of", "limit"), ("time", "best time"), ("ratio", "÷ rootdk"))
+
+
+def headings():
+    return ('<div class="row head">' + "".join(f'<span class="{column}">{text}</span>' for column, text in HEADINGS) +
+            "</div>")
 
 
 def work(name, records, alone):
@@ -93,6 +108,7 @@ def work(name, records, alone):
         if not alone:
             parts.append(f'<p class="process">{escape(data.process_name(process))}</p>')
         order = sorted(part, key=lambda r: data.series_rank(data.series(r)))
+        parts.append(headings())
         parts += [bar(r, part) for r in order]
     return "".join(parts) + "</div>"
 
@@ -108,7 +124,7 @@ def group(name, records, alone):
 
 def section(records):
     lead = ("A full bar is the limit itself: a loop that does nothing but multiply and add, or nothing but read "
-            "or copy the same bytes. The last figure is the time over that of rootdk's fastest path, always of the "
+            "or copy the same bytes. <i>÷ rootdk</i> is the time over that of rootdk's fastest path, always of the "
             "same process.")
     head = f'<section id="works"><h2>Work by work</h2><p class="lead">{lead}</p>'
     if not records:

@@ -1,4 +1,4 @@
-"""What a report says, in words: fields that may be missing, names of series, units.
+"""The fields of a report, which may be missing, and their words: names of series, units.
 
 A report comes from elsewhere, so nothing in it is taken for granted: a field that is missing or of
 another type is as good as null, and every text is escaped.
@@ -52,7 +52,7 @@ def escape(value):
     return html.escape("".join(c for c in str(value) if c >= " " or c in "\n\t"), quote=True)
 
 
-# ---- What a record is ----
+# ---- Kinds of records ----
 
 def is_ours(record):
     return word(record, "by") == "rootdk"
@@ -60,6 +60,23 @@ def is_ours(record):
 
 def is_decode(record):
     return word(record, "op") == "attention" and number(record, "nq") == 1
+
+
+def is_of_layers(record):
+    """Decode as a model does it, one layer after the other, one sequence after the other."""
+    return is_decode(record) and (number(record, "layers") or 0) > 0 and (number(record, "batch") or 1) == 1
+
+
+def generation(records):
+    """Decode layer after layer; without such works, all decode."""
+    decode = [r for r in records if is_decode(r)]
+    return [r for r in decode if is_of_layers(r)] or decode
+
+
+def marks(record):
+    """What makes a figure doubtful."""
+    found = [mark for mark in ("noisy", "disturbed") if record.get(mark) is True]
+    return found + (["not checked"] if record.get("checked") is False else [])
 
 
 def is_prefill(record):
@@ -86,6 +103,11 @@ def process_of(record):
     return word(record, "process") or "bench"
 
 
+def isa_of(how):
+    """The ISA of a way of ours: "avx2" of "avx2, heads split"."""
+    return how.partition(",")[0].strip()
+
+
 def processes(records):
     """The processes that measured these, in the order in which they ran."""
     there = {process_of(r) for r in records}
@@ -110,25 +132,32 @@ def series(record):
     return word(record, "by"), word(record, "how")
 
 
+def how_name(how):
+    """With an ISA as people write it."""
+    isa = isa_of(how)
+    return ISAS.get(isa, isa) + how[len(isa):]
+
+
 def series_name(by, how):
     if by == "rootdk":
-        return f"rootdk {ISAS.get(how, how)}".strip()
+        return f"rootdk {how_name(how)}".strip()
     return ", ".join(part for part in (by, how) if part) or "?"
 
 
 def name(record):
-    """The series, with what is not usual about it."""
+    """The series, and its threads if they are not one."""
     parts = [series_name(*series(record))]
     threads = number(record, "threads")
     if threads is not None and threads != 1:
-        parts.append(f"{threads:g} threads")
+        parts.append(f"{whole(threads)} threads")
     return ", ".join(parts)
 
 
 def color(by, how):
     """The CSS class that colours a series."""
     if by == "rootdk":
-        rank = list(ISAS).index(how) if how in ISAS else 1
+        isa = isa_of(how)
+        rank = list(ISAS).index(isa) if isa in ISAS else 1
         return f"s-{rank if rank < COLORS else 'other'}"
     return "p-" + (str(PEERS.index(by)) if by in PEERS else "other")
 
@@ -138,8 +167,50 @@ def series_rank(key):
     by, how = key[:2]
     if by == "rootdk":
         order = list(ISAS)[:0:-1] + ["", "scalar"]
-        return (0, order.index(how if how in order else ""), how)
+        isa = isa_of(how)
+        return (0, order.index(isa if isa in order else ""), how)
     return (1, PEERS.index(by) if by in PEERS else len(PEERS), by + how)
+
+
+# ---- Ours beside the others ----
+
+def of_one_thread(records):
+    return [r for r in records if number(r, "threads") in (None, 1)]
+
+
+def rootdk_and_peers(records):
+    """{work: (rootdk's fastest record, {peer: its fastest})}; the records are of one process."""
+    found = collections.OrderedDict()
+    for r in records:
+        if positive(r, "best"):
+            ours, others = found.setdefault(word(r, "work"), [None, {}])
+            if not is_ours(r):
+                others[word(r, "by")] = min(r, others.get(word(r, "by"), r), key=seconds_of)
+            elif not ours or seconds_of(r) < seconds_of(ours):
+                found[word(r, "work")][0] = r
+    return {work: tuple(pair) for work, pair in found.items() if pair[0] and pair[1]}
+
+
+def seconds_of(record):
+    return positive(record, "best")
+
+
+def closest_peers(records):
+    """{work: (times rootdk's time, rootdk's record, the peer's)} of the fastest peer, on one thread; each is divided by
+    rootdk in its own process."""
+    found = {}
+    for process in processes(records):
+        part = of_one_thread(r for r in records if process_of(r) == process)
+        for work, (ours, others) in rootdk_and_peers(part).items():
+            other = min(others.values(), key=seconds_of)
+            times = seconds_of(other) / seconds_of(ours)
+            if work not in found or times < found[work][0]:
+                found[work] = times, ours, other
+    return found
+
+
+def geometric_mean(values):
+    return math.exp(sum(map(math.log, values)) / len(values))
 
 
 # ---- Numbers in words ----
@@ -162,6 +233,21 @@ def digits(value):
     return f"{value:.{min(decimals, 6)}f}"
 
 
+def whole(value):
+    """Every digit of a whole number: 1048576."""
+    return f"{value:.0f}" if value.is_integer() and abs(value) < 1e15 else f"{value:g}"
+
+
+def times(value):
+    return "–" if value is None else f"{value:.2f}×"
+
+
+def bytes_in_words(value):
+    """48 KB, 1 MB, 1.5 MB."""
+    unit, step = ("MB", 1 << 20) if value >= 1 << 20 else ("KB", 1 << 10)
+    return f"{value / step:g} {unit}"
+
+
 def percent(share):
     return "–" if share is None else f"{100 * share:.1f} %"
 
@@ -175,4 +261,4 @@ def size(value):
     for unit, step in (("M", 1 << 20), ("K", 1 << 10)):
         if value >= step and value % step == 0:
             return f"{int(value // step)}{unit}"
-    return f"{value:g}"
+    return whole(float(value))

@@ -45,20 +45,29 @@ def absent(report):
                       for peer in data.dicts(report, "absent"))
 
 
+def caches(report):
+    """L1 48 KB, L2 1 MB, L3 32 MB; of those that the system tells."""
+    sizes = report.get("caches")
+    sizes = sizes if isinstance(sizes, dict) else {}
+    return ", ".join(f"{name} {data.bytes_in_words(positive(sizes, name))}" for name in sorted(sizes, key=str)
+                     if positive(sizes, name))
+
+
 def facts(report, records):
     library = data.word(report, "library")
     if report.get("arithmetic") is not None:
         library += f", arithmetic {data.word(report, 'arithmetic')}"
-    rows = [("CPU", data.word(report, "cpu")), ("Compiler", data.word(report, "compiler")), ("Library", library),
-            ("Date", data.word(report, "date")), ("Command", data.word(report, "command")),
-            ("Peers", versions(records)), ("Absent", absent(report))]
+    rows = [("CPU", data.word(report, "cpu")), ("Caches", caches(report)), ("System", data.word(report, "os")),
+            ("Compiler", data.word(report, "compiler")), ("Library", library), ("Date", data.word(report, "date")),
+            ("Command", data.word(report, "command")), ("Peers", versions(records)), ("Absent", absent(report))]
     items = [f"<div{' class=wide' if key in ('Peers', 'Absent') else ''}><dt>{key}</dt><dd>{escape(value)}</dd></div>"
              for key, value in rows if value]
     return f'<dl class="facts">{"".join(items)}</dl>'
 
 
 def header(report, records):
-    return (f"<header><h1>rootdk <span>measured against the machine</span></h1>{facts(report, records)}"
+    return (f"<header><h1>rootdk <span>beside other libraries and the machine's limits</span></h1>"
+            f'<p class="verdict">{verdict(records)}</p>{headlines(records)}{facts(report, records)}'
             '<p class="how">How to read it: every time is held against what the same machine did in the same run; '
             "100 % is a loop that does nothing but multiply and add, or nothing but read or copy the bytes in "
             "question, and nothing can be faster.</p></header>")
@@ -66,6 +75,46 @@ def header(report, records):
 
 def links():
     return "<nav>" + "".join(f'<a href="#{name}">{title}</a>' for name, title in SECTIONS) + "</nav>"
+
+
+# ---- Beside the fastest other library ----
+
+def verdict(records):
+    """How rootdk stands in all works that another library was measured in."""
+    found = data.closest_peers(records)
+    if not found:
+        return "No other library was measured."
+    behind = sorted((times, work, other) for work, (times, _, other) in found.items() if times < 1)
+    mean = data.geometric_mean([times for times, _, _ in found.values()])
+    text = (f"The fastest other library takes <strong>{data.times(mean)}</strong> rootdk's time, in the geometric mean "
+            f"of {len(found)} works. rootdk is ahead in {len(found) - len(behind)} of them")
+    if not behind:
+        return text + "."
+    named = [f"{escape(work)} ({escape(data.word(other, 'by'))} {data.times(times)})" for times, work, other in behind]
+    return f"{text}, and behind in {len(behind)}: {'; '.join(named)}."
+
+
+STANDINGS = (
+    ("Full attention", lambda all_: [r for r in all_ if data.is_prefill(r) and r.get("causal") is not True]),
+    ("Causal attention", lambda all_: [r for r in all_ if data.is_prefill(r) and r.get("causal") is True]),
+    ("Decode", data.generation),
+    ("Softmax", lambda all_: [r for r in all_ if data.word(r, "op") == "softmax"]),
+)
+
+
+def standing(what, choose, found):
+    """A tile: the fastest other library in the works of one kind, and where it is closest and furthest."""
+    works = [data.word(ours, "work") for ours in choose([ours for _, ours, _ in found.values()])]
+    part = {work: found[work] for work in works}
+    if not part:
+        return tile("–", f"{what}: the fastest other library's time", "not measured")
+    by_times = sorted(part, key=lambda work: part[work][0])
+    ends = ""
+    for work in dict.fromkeys((by_times[0], by_times[-1])):
+        times, _, other = part[work]
+        ends += f"<span class=end>{data.times(times)} {escape(data.word(other, 'by'))}: {escape(work)}</span>"
+    mean = data.geometric_mean([times for times, _, _ in part.values()])
+    return tile(data.times(mean), f"{what}: the fastest other library's time", ends)
 
 
 # ---- Headline figures ----
@@ -79,10 +128,13 @@ def most(records, value, largest=True):
     return figure, records[i]
 
 
-def tile(figure, what, record):
-    where = "not measured"
-    if record:
-        where = f"{escape(data.word(record, 'work'))}, <span>{escape(data.name(record))}</span>"
+def best_tile(figure, what, record):
+    where = f"{escape(data.word(record, 'work'))}, <span>{escape(data.name(record))}</span>"
+    return tile(figure, what, where)
+
+
+def tile(figure, what, where):
+    """`where` is HTML."""
     return (f'<div class="tile"><p class="figure">{escape(figure)}</p><p class="what">{escape(what)}</p>'
             f'<p class="where">{where}</p></div>')
 
@@ -93,19 +145,23 @@ def times_memcpy(record):
 
 
 def headlines(records):
-    """Of rootdk as `make bench` measured it. A noisy record is never the best."""
+    """Beside others, then beside the limits, as `make bench` measured it. A noisy record is never the best."""
     ours = [r for r in records if data.is_ours(r) and data.process_of(r) == "bench"]
-    calm = [r for r in ours if r.get("noisy") is not True]
+    calm = [r for r in ours if r.get("noisy") is not True and r.get("disturbed") is not True]
     soft = [r for r in calm if data.is_plain_softmax(r)]
     prefill = most([r for r in calm if data.is_prefill(r)], lambda r: data.fraction(r, "fma"))
-    read = most([r for r in calm if data.is_decode(r)], lambda r: data.fraction(r, "read"))
+    read = most(data.generation(calm), lambda r: data.fraction(r, "read"))
+    layers = any(data.is_of_layers(r) for r in calm)
     copy = most(soft, times_memcpy, largest=False)
     worst = most([r for r in ours if data.word(r, "op") == "softmax"], lambda r: number(r, "error_ulp"))
     rows = [(prefill, data.percent, "of the FMA peak: best prefill"),
-            (read, data.percent, "of read bandwidth: best decode"),
-            (copy, lambda v: f"{v:.2f}×", "the time of memcpy: best softmax"),
+            (read, data.percent, "of read bandwidth: best decode" + (", layer after layer" if layers else "")),
+            (copy, data.times, "the time of memcpy: best softmax"),
             (worst, lambda v: f"{v:.2f} ULP", "worst error of softmax")]
-    tiles = [tile(form(found[0]), what, found[1]) if found else tile("–", what, None) for found, form, what in rows]
+    found = data.closest_peers(records)
+    tiles = [standing(what, choose, found) for what, choose in STANDINGS]
+    tiles += [best_tile(form(best[0]), what, best[1]) if best else tile("–", what, "not measured")
+              for best, form, what in rows]
     return f'<section id="headlines" class="tiles">{"".join(tiles)}</section>'
 
 
@@ -146,17 +202,14 @@ def error_tables(records):
 
 
 RECORD_HEAD = ("work", "by", "how", "type", "process", "limit", "threads", "best", "median", "of limit", "repeats",
-               "error", "")
+               "error", "marks")
 
 
 def record_row(r):
-    marks = [mark for mark, is_set in (("noisy", r.get("noisy") is True), ("not checked", r.get("checked") is False))
-             if is_set]
-    how = data.word(r, "how")
-    return [data.word(r, "work"), data.word(r, "by"), data.ISAS.get(how, how), data.word(r, "dtype"),
+    return [data.word(r, "work"), data.word(r, "by"), data.how_name(data.word(r, "how")), data.word(r, "dtype"),
             data.process_of(r), data.word(r, "limit"), data.word(r, "threads"), data.seconds(positive(r, "best")),
             data.seconds(positive(r, "median")), data.percent(number(r, "fraction_of_limit")),
-            data.word(r, "repeats"), data.ulp(number(r, "error_ulp")), ", ".join(marks)]
+            data.word(r, "repeats"), data.ulp(number(r, "error_ulp")), ", ".join(data.marks(r))]
 
 
 def all_records(records):
@@ -177,7 +230,7 @@ def shapes():
 def render(report):
     records, limits = data.dicts(report, "records"), data.dicts(report, "limits")
     nothing = "" if records else '<p class="nothing">This report has no records: nothing was measured.</p>'
-    body = [shapes(), header(report, records), nothing, headlines(records), links(),
+    body = [shapes(), header(report, records), nothing, links(),
             plots.roofline(records, limits), bars.section(records), plots.softmax(records),
             plots.decode(records, limits), plots.accuracy(records), error_tables(records), all_records(records)]
     return ('<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'

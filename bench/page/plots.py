@@ -8,6 +8,7 @@ import data
 from data import escape, number, positive
 
 GAP = 4.4  # percent of a frame's height that a label takes
+WIDTH = 2  # percent of a phone's frame that a character of a label takes
 
 
 # ---- Axes ----
@@ -59,6 +60,8 @@ def shares():
 
 def plain(value):
     """The label of a tick."""
+    if value >= 1e6:
+        return f"{value / 1e6:g}M"
     return f"{value / 1000:g}k" if value >= 10000 else f"{value:g}"
 
 
@@ -109,7 +112,7 @@ def dots(records, x, y, x_of, y_of):
 
 
 def tip_of(record):
-    """What a dot stands for."""
+    """The text of a dot."""
     best, flop, moved = (positive(record, key) for key in ("best", "flop", "bytes"))
     lines = [f"{data.word(record, 'work')}: {data.name(record)}", data.seconds(best)]
     share, limit = number(record, "fraction_of_limit"), data.word(record, "limit")
@@ -122,8 +125,7 @@ def tip_of(record):
     if number(record, "error_ulp") is not None:
         unit = "ULP" if data.word(record, "op") == "softmax" else "· 2⁻²³ max|v|"
         lines.append(f"error {data.ulp(number(record, 'error_ulp'))} {unit}")
-    if record.get("noisy") is True:
-        lines.append("noisy")
+    lines += data.marks(record)
     return "\n".join(lines)
 
 
@@ -140,18 +142,20 @@ def joined(records, x, y, x_of, y_of, key, variant):
 
 def spread(positions, gap=GAP):
     """Positions in percent, moved down just so far that labels do not lie on each other."""
-    placed, last = {}, -100.0
-    for position in sorted(set(positions)):
-        last = max(position, last + gap)
-        placed[position] = last
-    return [placed[position] for position in positions]
+    placed, last = [0.0] * len(positions), -100.0
+    for i in sorted(range(len(positions)), key=positions.__getitem__):
+        last = placed[i] = max(positions[i], last + gap)
+    return placed
 
 
 def legend(records, lines):
-    """What each mark is; with its line where marks are joined. All ways of a peer have the same mark."""
+    """The meaning of each mark; with its line where marks are joined. All ways of a peer, and of one ISA of ours, have
+    the same mark, and stand here once."""
     def key(record):
         by, how = data.series(record)
-        return by, how if lines or by == "rootdk" else ""
+        if by == "rootdk":
+            return by, data.isa_of(how)
+        return by, how if lines else ""
 
     items, width = [], 34 if lines else 16
     for (by, how), part in sorted(data.grouped(records, key).items(), key=lambda item: data.series_rank(item[0])):
@@ -170,7 +174,7 @@ def panel(label, parts, process, alone):
 
 
 def figure(name, heading, lead, records, draw, empty, lines=None):
-    """A plot with a panel for every process: what two processes measured is never in one frame."""
+    """A plot with a panel for every process: no frame has figures of two processes."""
     head = f'<section id="{name}" class="plot"><h2>{heading}</h2><p class="lead">{lead}</p>'
     if not records:
         return f'{head}<p class="nothing">{escape(empty)}</p></section>'
@@ -196,7 +200,7 @@ def best_limits(limits, process, kind, key):
 
 def with_threads(label, threads):
     """Short, so that it fits beside its line on a phone."""
-    return label if threads == 1 else f"{label} ({threads:g} thr.)"
+    return label if threads == 1 else f"{label} ({data.whole(threads)} thr.)"
 
 
 def roofs(limits, process):
@@ -228,15 +232,15 @@ def draw_roofs(y, limits, process):
     heights = [100 - y.at(peak / 1e9) for _, _, peak in tops]
     # Labels lie above their lines, so they make room upwards; on the left, where reading allows no dot.
     places = [-p for p in spread([-h for h in heights])]
-    parts = []
-    for (label, classes, _), height, place in zip(tops, heights, places):
-        parts.append(line("0%", f"{height:.2f}%", "100%", f"{height:.2f}%", f"roof {classes}"))
-        parts.append(text("0%", f"{place:.2f}%", label, "label", dx=4, dy=-5))
-    return parts
+    lines = [line("0%", f"{height:.2f}%", "100%", f"{height:.2f}%", f"roof {classes}")
+             for (_, classes, _), height in zip(tops, heights)]
+    return lines + [text("0%", f"{place:.2f}%", label, "label", dx=4, dy=-5)
+                    for (label, _, _), place in zip(tops, places)]
 
 
 def draw_slopes(x, y, limits, process):
-    """Faint above the highest roof, where the labels are: the fastest has its on the left."""
+    """Faint above the highest roof, where the labels are: the fastest has its on the left. One that would leave a phone
+    on the right ends at the frame's edge."""
     ceiling = min(y.hi, max([peak / 1e9 for _, _, peak in roofs(limits, process)] + [0]) or y.hi)
     parts = []
     for i, (label, best) in enumerate(slopes(limits, process)):
@@ -244,8 +248,12 @@ def draw_slopes(x, y, limits, process):
         points = [(at(x, p), at(y, best * p / 1e9, True)) for p in (max(start, x.lo), ridge, end)]
         parts.append(line(*points[0], *points[1], "slope"))
         parts.append(line(*points[1], *points[2], "slope beyond"))
-        parts.append(text(points[2][0], points[2][1], label, "label" if i else "label end", dx=6 if i else -6,
-                          dy=12 + 16 * max(0, i - 1)))
+        dy = 12 + 16 * max(0, i - 1)
+        if i and x.at(end) + WIDTH * len(label) > 100:
+            parts.append(text("100%", points[2][1], label, "label end", dy=dy))
+        else:
+            classes, dx = ("label", 6) if i else ("label end", -6)
+            parts.append(text(points[2][0], points[2][1], label, classes, dx=dx, dy=dy))
     return parts
 
 
@@ -316,7 +324,8 @@ def keys(record):
 
 def shape(record):
     """Lines join works that differ in their length alone."""
-    return (data.name(record),) + tuple(number(record, key) for key in ("q_heads", "kv_heads", "d_qk", "d_v"))
+    sizes = ("q_heads", "kv_heads", "d_qk", "d_v", "batch", "layers")
+    return (data.name(record), data.word(record, "group")) + tuple(number(record, key) for key in sizes)
 
 
 def draw_reads(y, limits, process):
@@ -330,9 +339,20 @@ def draw_reads(y, limits, process):
     return parts
 
 
+def reads_more_than_it_computes(record, limits):
+    """Whether reading K and V from memory takes longer than the multiply-adds at the FMA peak. Many heads that share
+    one K and V, as in MLA, compute longer."""
+    process, flop = data.process_of(record), positive(record, "flop")
+    peaks = best_limits(limits, process, "fma", "isa").values()
+    reads = best_limits(limits, process, "read", "where").values()
+    if not peaks or not reads or not flop:
+        return True
+    return flop / max(peaks) < positive(record, "bytes") / min(reads)
+
+
 def decode(records, limits):
-    drawn = [r for r in records if data.is_decode(r) and data.word(r, "group") in ("decode", "model")
-             and all(positive(r, key) for key in ("bytes", "best", "nk"))]
+    drawn = [r for r in records if data.is_decode(r) and all(positive(r, key) for key in ("bytes", "best", "nk"))
+             and reads_more_than_it_computes(r, limits)]
     if drawn:
         there = data.processes(drawn)
         reads = [best / 1e9 for process in there for _, best in slopes(limits, process)]
@@ -344,7 +364,8 @@ def decode(records, limits):
             joined(part, x, y, keys, gigabytes, shape, variants(drawn)) + dots(part, x, y, keys, gigabytes)
 
     return figure("decode", "Decode by context length",
-                  "One query: K and V are read once, so the speed of a plain read is the limit.", drawn, draw,
+                  "One query: K and V are read once, so the speed of a plain read is the limit. Works that compute "
+                  "longer than they read, as with many heads over one K and V (MLA), are left out.", drawn, draw,
                   "No attention of one query was measured.", variants(drawn))
 
 

@@ -1,4 +1,4 @@
-/* The peers there may be, and what they share. */
+/* The peers there may be, and their common parts. */
 #ifndef RDK_BENCH_PEER_LIST_H
 #define RDK_BENCH_PEER_LIST_H
 

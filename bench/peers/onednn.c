@@ -16,14 +16,14 @@
 enum {
     MAX_ARGS = 3,
     BLOCK = 256,            /* rows at a time, so that their scores stay in a cache; */
-    CAUSAL_BLOCK = 64,      /* fewer where more would only see what they must not */
+    CAUSAL_BLOCK = 64,      /* of causal works: more queries would compute more hidden scores */
     BLOCK_SCORES = 1 << 16, /* heads at a time while they have no more */
 };
 
 static dnnl_engine_t engine;
 static dnnl_stream_t stream;
 
-/* OpenMP's, if that is what oneDNN was built with; which one, its header does not say. */
+/* OpenMP's, if oneDNN was built with OpenMP; its header does not say. */
 static void use_one_thread(void) {
     void (*set_threads)(int);
     void *found = dlsym(RTLD_DEFAULT, "omp_set_num_threads");
@@ -46,7 +46,7 @@ typedef struct tensor {
     void *data;
 } tensor;
 
-/* A primitive and what it works on. */
+/* A primitive and its operands. */
 typedef struct step {
     dnnl_primitive_t primitive;
     dnnl_exec_arg_t args[MAX_ARGS];
@@ -183,7 +183,7 @@ typedef struct attention_call {
     int64_t count;
 } attention_call;
 
-/* What a row does not see. A mask to add would have to be read, and mostly adds 0. (A block of
+/* Keys that a row does not see. A mask to add would have to be read, and mostly adds 0. (A block of
  * several stacks has all of their rows, so r may run on from one to the next.) */
 static void hide(const attention_call *c, const block *b) {
     for (int64_t r = 0; r < b->stacks * b->rows; r++) {

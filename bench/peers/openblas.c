@@ -33,7 +33,7 @@ static void multiply(CBLAS_TRANSPOSE op, int64_t m, int64_t n, int64_t k, float 
                     0, c, 1);
 }
 
-/* Rows of scores to rows of weights; of `keys`, what a row does not see has the weight 0. */
+/* Rows of scores to rows of weights; a key that a row does not see has the weight 0. */
 static void weigh(const attention_call *c, int64_t first, int64_t rows, int64_t keys) {
     for (int64_t r = 0; r < rows; r++) {
         float *row = c->scores + r * keys;

@@ -1,4 +1,4 @@
-/* Peers: what other libraries do for the same call, on the same operands, in the same process. */
+/* Peers: other libraries that compute the same call, on the same operands, in the same process. */
 #ifndef RDK_BENCH_PEER_H
 #define RDK_BENCH_PEER_H
 
@@ -26,10 +26,10 @@ typedef struct peer {
     peer_call *(*attention)(const rdk_attention_desc *desc);
 } peer;
 
-/* Those that were built in. */
+/* The peers that were built in. */
 const peer *const *peers(int *count);
 
-/* Those that were not, and why. */
+/* The peers that were not, and why. */
 typedef struct peer_absence {
     const char *name, *reason;
 } peer_absence;

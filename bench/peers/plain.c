@@ -1,4 +1,4 @@
-/* Softmax in plain C, compiled as any C is: what there is without a library. */
+/* Softmax in plain C, as a program without any library would have it. */
 #include "bench/peers/plain.h"
 
 #include <math.h>

@@ -2,11 +2,11 @@
  * after its vocabulary, for softmax_rows(). The arithmetic is that of docs/arithmetic.md, as in
  * softmax_scalar.c.
  *
- * Rows go in groups, each phase over the whole group: maxima; references; weights and sums; what is
- * written. A row's phases wait for each other with long latencies (reduce, divide). Those of its
- * neighbours do not, so a group keeps the core busy where a single short row would wait. The last
- * phase of a group and the first of the next go together, row by row: one is all stores, the other
- * all loads.
+ * Rows go in groups, and each phase goes over the whole group: maxima; references; weights and
+ * sums; results. The phases of one row wait for each other with long latencies (reduce, divide).
+ * Rows do not wait for each other, so a group keeps the core busy where a single short row would
+ * not. The last phase of a group and the first of the next go together, row by row: one is all
+ * stores, the other all loads.
  *
  * The types of x and y are constants where speed asks for it: in functions marked RDK_INLINE. The
  * static functions around them choose an instance. */
@@ -45,11 +45,11 @@ typedef struct group {
     double log2_l[GROUP]; /* where it is asked for */
 } group;
 
-/* What an instance of a loop is made for. */
+/* The properties that an instance of a loop is compiled for. */
 typedef struct kind {
     rdk_type x_type, bias_type;
     bool biased, keeps;
-    bool log; /* log-softmax: what is kept are logits relative to M */
+    bool log; /* log-softmax: logits relative to M are kept, not weights */
 } kind;
 
 /* ---- Elements -------------------------------------------------------------------------------- */
@@ -88,9 +88,9 @@ RDK_INLINE f32x16 biased_logit(f32x16 x, f32x16 bias, f32x16 ch) {
 
 /* ---- Phase 1: maxima ------------------------------------------------------------------------- */
 
-/* What a row's elements tell before their weights: the largest, and whether any is NaN, which a sum
- * shows at no cost. (A sum of +inf and -inf, or one that overflows, looks like NaN: such a row goes
- * to the reference as well.) */
+/* A look at a row before its weights: the largest element, and a sum that is NaN if any element is.
+ * The sum costs nothing here. (A sum of +inf and -inf, or one that overflows, looks like NaN: such
+ * a row goes to the reference as well.) */
 typedef struct seen {
     f32x16 max, sum;
 } seen;
@@ -113,7 +113,7 @@ RDK_INLINE seen see_both(seen a, seen b) {
     return (seen){f32x16_max(a.max, b.max), f32x16_add(a.sum, b.sum)};
 }
 
-/* The maximum, or +inf to say: not for the float path. */
+/* The maximum, or +inf if the float path cannot take the row. */
 RDK_INLINE float largest(seen s) {
     return f32x16_has_nan(s.sum) ? INFINITY : f32x16_max_lanes(s.max);
 }
@@ -155,7 +155,7 @@ RDK_INLINE float max_product(const row *r, rdk_type type) {
     return largest(s);
 }
 
-/* The same with a bias: what a row's logits and its biases tell. */
+/* The same with a bias: a look at the row's logits and at its biases. */
 typedef struct seen_biased {
     seen logits;
     f32x16 bias;
@@ -223,8 +223,8 @@ static void look(const rdk_softmax_desc *d, row *r) {
 
 /* ---- Phase 2: references --------------------------------------------------------------------- */
 
-/* Gives every row its M and closes the ranks over rows that are cold, hold a NaN or have no finite
- * scale: those go to the reference. */
+/* Gives every row its M. Rows that are cold, hold a NaN or have no finite scale go to the
+ * reference, and the others move up. */
 static void choose_references(group *g) {
     int hot = 0;
     for (int i = 0; i < g->count; i++) {
@@ -253,13 +253,13 @@ RDK_INLINE weigher weigher_of(const row *r) {
                      f32x16_set1(RDK_MAGIC - r->M), f32x16_set1(r->M), r->bias};
 }
 
-/* u = MAGIC + k and f, of which a weight is made. */
+/* u = MAGIC + k and f: the two parts that a weight is made of. */
 RDK_INLINE void split(const weigher *w, const f32x16 *x, f32x16 *u, f32x16 *f, int n) {
     rdk_split(w->ch, w->magic, x, u, f, n);
     EACH f[v] = f32x16_fma(x[v], w->cl, f[v]);
 }
 
-/* The same with r = k + f for log-softmax. Where a logit is -inf, r is that or NaN. */
+/* The same with r = k + f for log-softmax. Where a logit is -inf, r is -inf or NaN. */
 RDK_INLINE void split_log(const weigher *w, const f32x16 *x, f32x16 *u, f32x16 *f, f32x16 *r,
                           int n) {
     EACH u[v] = f32x16_fma(x[v], w->ch, w->magic);
@@ -464,7 +464,7 @@ static void sums_alone(group *g) {
         sums_as(g, (kind){g->d->x_type, RDK_F32, .keeps = false});
 }
 
-/* ---- Phase 4: what is written ---------------------------------------------------------------- */
+/* ---- Phase 4: results ------------------------------------------------------------------------ */
 
 /* The kept value becomes y: a weight times 1 / l, or a logit relative to M, in base e
  * and less the logarithm of l. */
@@ -555,7 +555,7 @@ static void finish_row(const row *r, rdk_type y_type, bool log, double log2_l) {
         finish_row_as(r, y_type, false, log2_l);
 }
 
-/* For a row too long to keep: what would have been kept once more. */
+/* For a row too long to keep: computes the kept values once more. */
 RDK_INLINE void split_again(const row *r, kind k, rdk_type y_type, double log2_l) {
     weigher w = weigher_of(r);
     finish f = finish_of(r, k.log, log2_l);
@@ -584,7 +584,7 @@ static void write_again(const row *r, kind k, rdk_type y_type, double log2_l) {
         split_again(r, (kind){k.x_type, k.bias_type, k.biased, .log = false}, y_type, log2_l);
 }
 
-/* l is no NaN here: rows that hold one went to the reference. */
+/* l is not NaN here: rows that hold a NaN went to the reference. */
 static void write_lse(const rdk_softmax_desc *d, const row *r, double log2_l) {
     float lse = r->l > 0 ? (float)((r->M + log2_l) * RDK_LN2) : -INFINITY;
     rdk_store(d->lse, RDK_F32, r->index, lse);
@@ -643,7 +643,8 @@ RDK_INLINE int write_in_step(const rdk_softmax_desc *d, const group *now, group 
     return i;
 }
 
-/* One function for each kind, so that the loop of the commonest has nothing of the others in it. */
+/* One function for each kind of row, so that the loop of the commonest kind has no code of the
+ * others. */
 static int write_plain(const rdk_softmax_desc *d, const group *now, group *next) {
     return write_in_step(d, now, next, false, false);
 }
@@ -713,8 +714,8 @@ static void sums(group *g) {
         sums_kept(g);
 }
 
-/* The logarithms of all rows together, since each is a chain of a hundred cycles. That of 0 is some
- * number, which is not used. */
+/* The logarithms of all rows side by side, since each is a chain of a hundred cycles. The logarithm
+ * of 0 comes out as some number, which is not used. */
 static void logarithms(group *g) {
     bool asked_for = g->d->lse || g->d->mode == RDK_LOG_SOFTMAX;
     for (int i = 0; asked_for && i < g->count; i++)

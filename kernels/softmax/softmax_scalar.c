@@ -28,7 +28,7 @@ static double logit2_at(const row *r, int64_t j) {
 }
 
 /* A hot row's logit relative to M: an integer k and a small rest f. Far below M, k is rounded, and
- * f makes up for what k + M lacks. */
+ * f holds the difference. */
 typedef struct parts {
     float k, f;
 } parts;
@@ -63,7 +63,7 @@ static float weight(const row *r, int64_t j) {
     return p.k < RDK_FLUSH ? 0 : rdk_exp2(p.f, (int)p.k);
 }
 
-/* The logarithm of what weight() / l is, of a column that is not absent. */
+/* log(weight() / l) of a column that is not absent. */
 static float log_weight(const row *r, int64_t j, double log2_l) {
     if (r->cold)
         return (float)(((logit2_at(r, j) - r->M) - log2_l) * RDK_LN2);

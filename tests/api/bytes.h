@@ -1,4 +1,4 @@
-/* The bytes of a strided view, one by one: the slow and certain answer to what overlaps what. */
+/* The bytes of a strided view, one by one: a slow and certain way to see which views overlap. */
 #ifndef RDK_BYTES_H
 #define RDK_BYTES_H
 

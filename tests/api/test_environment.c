@@ -1,4 +1,4 @@
-/* What RDK_ISA in the environment did. Run once per value, and once as a setuid program. */
+/* The effect of RDK_ISA in the environment. Run once per value, and once as a setuid program. */
 #define _GNU_SOURCE
 #include "tests/lib/suite.h"
 

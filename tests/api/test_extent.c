@@ -129,7 +129,8 @@ TEST side_by_side_is_apart(void) {
     PASS();
 }
 
-/* What nests covers no byte twice. The reverse does not hold: strides of 2 and 3 may interleave. */
+/* A view that nests covers no byte twice. The reverse does not hold: strides of 2 and 3 may
+ * interleave. */
 TEST nesting_is_as_defined(void) {
     rng r = {seed + 1};
     int64_t nested = 0, cautious = 0;

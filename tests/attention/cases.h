@@ -29,7 +29,7 @@ enum {
     ARRANGE_COUNT
 };
 
-/* What makes the scores. */
+/* The kinds of scores. */
 enum {
     SCORES_NORMAL,
     SCORES_WIDE,
@@ -56,7 +56,7 @@ enum {
     VALUES_COUNT
 };
 
-/* What is put over a few elements, or over keys and values from one on. */
+/* Values put over a few elements, or over all keys and values from one on. */
 enum { SPECIAL_NONE, SPECIAL_NAN, SPECIAL_INF, SPECIAL_MINUS_INF, SPECIAL_ANY, SPECIAL_COUNT };
 enum {
     SPECIAL_IN_Q = 1 << OPERAND_Q,

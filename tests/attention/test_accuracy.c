@@ -119,7 +119,7 @@ typedef struct query {
     float lse;
 } query;
 
-/* What anyone would write: the maximum subtracted, sums in float, a division at the end. */
+/* Plain float loops: the maximum subtracted, sums in float, a division at the end. */
 static void plain_loops(float *out, float *e, const query *q) {
     float max = -INFINITY, sum = 0;
     memset(out, 0, (size_t)q->d * 4);

@@ -36,7 +36,7 @@ TEST draws(uint64_t first, uint64_t count) {
     PASS();
 }
 
-/* What is printed of a case is the case. */
+/* The printed text of a case makes the same case again. */
 TEST words_are_the_case(void) {
     for (uint64_t i = 0; i < 500; i++) {
         attention_case c = attention_draw(chosen.seed, i), again;

@@ -106,8 +106,11 @@ class Report(unittest.TestCase):
 
     def test_it_tells_of_itself(self):
         self.assertEqual(self.report["command"], "a test")
-        self.assertLessEqual({"library", "arithmetic", "cpu", "compiler", "date", "absent", "limits"},
+        self.assertLessEqual({"library", "arithmetic", "cpu", "os", "caches", "compiler", "date", "absent", "limits"},
                              set(self.report))
+        self.assertIn(os.uname().release, self.report["os"])
+        self.assertLessEqual(set(self.report["caches"]), {"L1", "L2", "L3"})
+        self.assertTrue(all(size >= 1024 for size in self.report["caches"].values()))
         kinds = {x["limit"] for x in self.report["limits"]}
         self.assertLessEqual({"read", "memcpy"}, kinds)
 

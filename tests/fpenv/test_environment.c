@@ -71,7 +71,7 @@ static const setting SETTINGS[] = {
 #else
 #include <fenv.h>
 
-/* What C knows of: the rounding and the sticky flags. */
+/* The part that C has functions for: the rounding and the sticky flags. */
 static setting get_environment(void) {
     return (setting){.control = (uint64_t)fegetround(),
                      .status = (uint64_t)fetestexcept(FE_ALL_EXCEPT)};
@@ -179,7 +179,7 @@ static const char *different(const operation *o) {
     return NULL;
 }
 
-/* The result in the default environment is what counts; test_bits compares that one with scalar. */
+/* Results must equal those in the default environment, which test_bits compares with scalar. */
 static const char *try_case(const operation *o, const path *p, const setting *s, const void *c) {
     static char report[300];
     strange_call call = {.operation = o, .table = &p->table, .setting = &SETTINGS[0]};

@@ -10,7 +10,7 @@
 typedef struct guarded {
     const char *name;
     char *map;         /* first byte of the mapping, forbidden */
-    char *start, *end; /* what may be touched: [start, end) */
+    char *start, *end; /* the bytes that may be touched: [start, end) */
     char *data;        /* the buffer: [data, data + bytes), flush with start or end */
     size_t bytes;
 } guarded;

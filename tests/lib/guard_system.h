@@ -1,4 +1,4 @@
-/* What guarded buffers ask of the operating system: guard_posix.c, guard_windows.c. */
+/* What guarded buffers need of the operating system: guard_posix.c, guard_windows.c. */
 #ifndef RDK_GUARD_SYSTEM_H
 #define RDK_GUARD_SYSTEM_H
 

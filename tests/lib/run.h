@@ -35,9 +35,9 @@ typedef struct checker {
 typedef struct job {
     rdk_status (*call)(const rdk_table *table, const void *desc);
     const void *desc;
-    layout layout[MAX_BUFFERS]; /* of what is written; without elements: an input */
+    layout layout[MAX_BUFFERS]; /* of an output; that of an input has no elements */
     int scratch;                /* the buffer that holds anything afterwards, or -1 */
-    /* Adds to the report what belongs to the element that differs; may be NULL. */
+    /* Adds to the report the operands of the element that differs; may be NULL. */
     void (*explain)(const checker *k, const struct job *j, int buffer, const element *e,
                     char *report, size_t size);
     /* Everything the case says, on one line. */

@@ -80,7 +80,7 @@ const char *const FAMILY_NAMES[FAMILY_COUNT] = {
     "NaN last",   "NaN in tail", "cold",       "huge negative", "some very low", "cold edge",
     "flush edge", "ties",        "random bits"};
 
-/* Element j of a row of n: what the family has there, as a float. */
+/* Element j of a row of n of the family, as a float. */
 static float value_of(family f, rng *r, int64_t j, int64_t n, float scale, float hot, int64_t at) {
     switch (f) {
     case FAMILY_WIDE:

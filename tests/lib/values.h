@@ -36,7 +36,7 @@ void put_bits(char *p, rdk_type type, int64_t i, uint32_t bits);
 /* A NaN of any kind: quiet or signalling, either sign, some payload. */
 void put_nan(char *p, rdk_type type, int64_t i, rng *r);
 
-/* What lies between and behind the rows is signalling NaN: whoever reads it shows it. */
+/* Signalling NaNs lie between and behind the rows: a kernel that reads one shows it. */
 void poison(char *p, rdk_type type, size_t elements);
 
 /* ---- Rows of logits -------------------------------------------------------------------------- */

@@ -27,6 +27,7 @@ ATTENTION = [
     ("Whisper-base encoder n=1500", "model", 8, 8, 1500, 1500, 64, False, "cache", "Radford et al. 2022"),
     ("Llama 3 8B prefill n=2048", "model", 32, 8, 2048, 2048, 128, True, "cache", "Grattafiori et al. 2024"),
     ("Llama 3 8B decode nk=4096", "model", 32, 8, 1, 4096, 128, False, "memory", "Grattafiori et al. 2024"),
+    ("DeepSeek MLA decode nk=4096", "model", 128, 1, 1, 4096, 544, False, "cache", "DeepSeek-AI 2024"),
     ("few d=128 nq=2 nk=2048", "few", 8, 8, 2, 2048, 128, False, "cache", "two queries"),
     ("few d=128 nq=32 nk=2048", "few", 8, 8, 32, 2048, 128, False, "cache", "speculative decoding"),
     ("growth d=64 n=2048", "growth", 1, 1, 2048, 2048, 64, False, "cache", "one head"),
@@ -37,6 +38,9 @@ ATTENTION = [
 ] + [
     (f"decode d=128 nk={nk}", "decode", 32, 8, 1, nk, 128, False, where, "GQA of 32 over 8")
     for nk, where in ((1024, "cache"), (8192, "memory"), (32768, "memory"))
+] + [
+    (f"Llama 3 8B decode n={n}", "layers", 32, 8, 1, n, 128, False, "memory", "a step of generation")
+    for n in (512, 1024)
 ]
 SOFTMAX = [  # rows, columns, type, what else
     (4096, 64, "f32", ""), (1024, 197, "f32", ""), (1024, 1024, "f32", ""), (64, 32768, "f32", ""),
@@ -80,7 +84,7 @@ def attention_works():
         flop = 4.0 * heads * nq * nk * d / (2 if causal else 1)
         yield {"work": name, "group": group, "op": "attention", "from": source, "dtype": "f32", "flop": flop,
                "bytes": 8.0 * kv_heads * nk * d, "q_heads": heads, "kv_heads": kv_heads, "nq": nq, "nk": nk,
-               "d_qk": d, "d_v": d, "causal": causal}, where
+               "d_qk": d, "d_v": d, "causal": causal, "batch": 1, "layers": 32 if group == "layers" else 0}, where
 
 
 def softmax_works():
@@ -141,12 +145,13 @@ def sample():
     for process in ("bench", "peers"):
         ours = OURS if process == "bench" else OURS[:1]
         for work, where in works:
-            if process == "peers" and work["group"] not in ("model", "softmax", "decode"):
+            if process == "peers" and work["group"] not in ("model", "softmax", "layers", "decode"):
                 continue
             records += [record(process, work, where, who, draw) for who in ours + PEERS[process]
                         if measured(who, work)]
-    records[7]["noisy"] = records[40]["noisy"] = True
+    records[7]["noisy"] = records[40]["noisy"] = records[50]["disturbed"] = True
     return {"library": "rootdk 0.1.0", "arithmetic": 1, "cpu": "Example CPU (made-up numbers)",
+            "os": "Linux 6.1.0 x86_64", "caches": {"L1": 49152, "L2": 1048576, "L3": 32 << 20},
             "compiler": "gcc 12.2.0 -O3", "date": "2026-01-01", "command": "make bench bench-peers",
             "absent": [{"peer": "OpenVINO", "reason": "did not install"}], "limits": limits(), "records": records}
 

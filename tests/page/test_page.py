@@ -6,6 +6,7 @@ The last line is `N passed, N failed, N skipped`.
 
 import copy
 import html.parser
+import math
 import os
 import re
 import subprocess
@@ -123,8 +124,9 @@ class OfTheSample(unittest.TestCase):
 
     def test_head_tells_what_was_measured(self):
         head = words(self.text[self.text.index("<header"):self.text.index("</header>")])
-        for key in ("cpu", "compiler", "library", "date", "command"):
+        for key in ("cpu", "os", "compiler", "library", "date", "command"):
             self.assertIn(self.report[key], head)
+        self.assertIn("L1 48 KB, L2 1 MB, L3 32 MB", head)
         for peer in self.report["absent"]:
             self.assertIn(f"{peer['peer']}: {peer['reason']}", head)
         self.assertIn("oneDNN 3.5", head)
@@ -133,21 +135,79 @@ class OfTheSample(unittest.TestCase):
         ours = [r for r in self.records if r["by"] == "rootdk" and r["process"] == "bench"]
         calm = [r for r in ours if not r["noisy"]]
         fma = max(r["fractions"].get("fma", 0) for r in calm if r["op"] == "attention" and r["nq"] > 1)
-        read = max(r["fractions"].get("read", 0) for r in calm if r["op"] == "attention" and r["nq"] == 1)
+        read = max(r["fractions"].get("read", 0) for r in calm if r["group"] == "layers")
         memcpy = max(r["fractions"]["memcpy"] for r in calm if r["op"] == "softmax" and r["dtype"] == "f32"
                      and not r["work"].endswith(("log", "bias")))
         worst = max(r["error_ulp"] for r in ours if r["op"] == "softmax")
         figures = re.findall(r'class="figure">([^<]*)<', section(self.text, "headlines"))
-        self.assertEqual(figures, [f"{100 * fma:.1f} %", f"{100 * read:.1f} %", f"{1 / memcpy:.2f}×",
-                                   f"{worst:.2f} ULP"])
+        self.assertEqual(figures[4:], [f"{100 * fma:.1f} %", f"{100 * read:.1f} %", f"{1 / memcpy:.2f}×",
+                                       f"{worst:.2f} ULP"])
+
+    def test_headlines_stand_beside_the_fastest_peer(self):
+        """Of each work the least of its processes' ratios; of these the geometric mean, and the ends."""
+        kinds = (lambda r: r["op"] == "attention" and r["nq"] > 1 and not r["causal"],
+                 lambda r: r["op"] == "attention" and r["nq"] > 1 and r["causal"],
+                 lambda r: r["group"] == "layers", lambda r: r["op"] == "softmax")
+        figures = re.findall(r'class="figure">([^<]*)<', section(self.text, "headlines"))
+        tiles = section(self.text, "headlines").split('<div class="tile">')[1:]
+        for kind, figure, tile in zip(kinds, figures, tiles):
+            ratios = self.ratios(kind)
+            self.assertEqual(figure, f"{math.exp(sum(map(math.log, ratios)) / len(ratios)):.2f}×")
+            for end in min(ratios), max(ratios):
+                self.assertIn(f"{end:.2f}× ", tile)
+
+    def ratios(self, kind):
+        best = {}
+        for r in filter(kind, self.records):
+            key = r["work"], r["process"]
+            ours, others = best.setdefault(key, ([], []))
+            (ours if r["by"] == "rootdk" else others).append(r["best"])
+        found = {}
+        for (work, _), (ours, others) in best.items():
+            if ours and others:
+                found[work] = min(min(others) / min(ours), found.get(work, math.inf))
+        return list(found.values())
+
+    def test_verdict(self):
+        ratios = self.ratios(lambda r: True)
+        head = words(self.text[self.text.index("<header"):self.text.index("</header>")])
+        self.assertIn(f"of {len(ratios)} works. rootdk is ahead in {sum(ratio >= 1 for ratio in ratios)} of them", head)
+        report = copy.deepcopy(self.report)
+        for r in report["records"]:
+            if r["work"] == "BERT-base n=128" and r["by"] == "oneDNN":
+                r["best"] /= 100
+        text = words(page.render(report))
+        self.assertRegex(text, r"behind in 1: BERT-base n=128 \(oneDNN 0\.0\d×\)\.")
+        self.assertIn("No other library was measured.", page.render({"records": []}))
+
+    def test_layers_are_the_headline_of_decode(self):
+        """Whatever else is closer to a plain read: one layer again and again, some sequences at once."""
+        report = copy.deepcopy(self.report)
+        ours = [r for r in report["records"] if r["by"] == "rootdk" and r["process"] == "bench" and r.get("nq") == 1]
+        again = next(r for r in ours if not r["layers"])
+        again["fractions"] = {"read": 0.998}
+        batch = next(r for r in ours if r["layers"])
+        batch.update(batch=8, fractions={"read": 0.999})
+        text = section(page.render(report), "headlines")
+        self.assertIn("best decode, layer after layer", text)
+        self.assertNotRegex(text, r"99\.[89] %")
+        report["records"] = [r for r in report["records"] if r["group"] != "layers"]
+        self.assertIn("99.8 %", section(page.render(report), "headlines"))
+
+    def test_sequences_of_a_batch_are_told(self):
+        record = next(r for r in self.records if r["group"] == "layers")
+        self.assertNotIn("sequences", bars.detail(record))
+        self.assertIn("8 sequences, 32 heads over 8", bars.detail(dict(record, batch=8)))
 
     def test_a_noisy_record_is_no_headline(self):
         report = copy.deepcopy(self.report)
         best = next(r for r in report["records"] if r["by"] == "rootdk" and r["op"] == "attention" and r["nq"] > 1)
         best["fractions"] = {"fma": 0.999}
         self.assertIn("99.9 %", section(page.render(report), "headlines"))
-        best["noisy"] = True
-        self.assertNotIn("99.9 %", section(page.render(report), "headlines"))
+        for mark in "noisy", "disturbed":
+            best["noisy"] = best["disturbed"] = False
+            best[mark] = True
+            self.assertNotIn("99.9 %", section(page.render(report), "headlines"))
 
     def test_roofline_has_a_dot_for_every_record(self):
         found = dots(section(self.text, "roofline"))
@@ -191,10 +251,47 @@ class OfTheSample(unittest.TestCase):
         def count(test):
             return sum(bool(test(r)) for r in self.records)
         soft = count(lambda r: r["op"] == "softmax" and r["work"].endswith("f32"))
-        decode = count(lambda r: r["group"] in ("decode", "model") and r.get("nq") == 1)
+        decode = count(lambda r: r.get("nq") == 1 and "MLA" not in r["work"])
         errors = count(lambda r: r["op"] == "softmax" and r["error_ulp"] is not None and r["fraction_of_limit"])
         for name, expected in (("softmax", soft), ("decode", decode), ("accuracy", errors)):
             self.assertEqual(len(dots(section(self.text, name))), expected, name)
+
+    def test_works_that_compute_are_not_in_the_plot_of_decode(self):
+        self.assertTrue(any("MLA" in r["work"] for r in self.records))
+        self.assertNotIn("MLA decode", section(self.text, "decode"))
+        text = page.render(dict(self.report, limits=[]))  # nobody knows what binds
+        self.assertIn("MLA decode", section(text, "decode"))
+
+    def test_whole_numbers_have_all_their_digits(self):
+        self.assertIn("16 rows of 1048576", section(self.text, "works"))
+        self.assertNotRegex(words(without_code(self.text)), r"\d[eE][+-]?\d\d")
+
+    def test_columns_have_headings(self):
+        text = section(self.text, "works")
+        lists = len(re.findall(r'<p class="process">', text))
+        self.assertEqual(text.count('<div class="row head">'), lists)
+        self.assertEqual(self.text.count("<th></th>"), 0)
+        for row in re.findall(r'<div class="row[^"]*">.*?</div>', text):
+            columns = re.findall(r'<span class="(name|share|of|time|ratio)"', row)
+            self.assertEqual(columns, ["name", "share", "of", "time", "ratio"])
+
+    def test_legends_name_each_mark_once(self):
+        report = copy.deepcopy(self.report)
+        for r in self.records[:60]:
+            if r["by"] == "rootdk":
+                for way in "heads split", "rows split":
+                    report["records"].append(dict(r, how=f"{r['how']}, {way}", threads=2))
+        text = page.render(report)
+        for legend in re.findall(r'<ul class="legend">.*?</ul>', text):
+            entries = re.findall(r"<li>(.*?)</li>", legend)
+            names = [words(entry).strip() for entry in entries]
+            self.assertEqual(len(names), len(set(names)))
+            marks = [re.sub(r"</svg>.*", "", entry) for entry in entries]
+            self.assertEqual(len(marks), len(set(marks)))
+            self.assertFalse([name for name in names if "split" in name])
+
+    def test_labels_of_equal_peaks_do_not_lie_on_each_other(self):
+        self.assertEqual(plots.spread([10, 10, 3]), [10, 10 + plots.GAP, 3])
 
     def test_every_record_has_a_bar_and_a_row(self):
         self.assertEqual(section(self.text, "works").count('<svg class="bar"'), len(self.records))
@@ -210,6 +307,8 @@ class OfTheSample(unittest.TestCase):
         noisy = sum(r["noisy"] for r in self.records)
         self.assertEqual(section(self.text, "works").count(">noisy<"), noisy)
         self.assertEqual(section(self.text, "records").count(">noisy<"), noisy)
+        for name in "works", "records":
+            self.assertEqual(section(self.text, name).count(">disturbed<"), 1)
 
     def test_processes_are_kept_apart(self):
         for name in PLOTS:
@@ -252,8 +351,9 @@ class OfOtherReports(unittest.TestCase):
 
     def test_text_is_escaped(self):
         report = sample.sample()
-        for key in ("library", "cpu", "compiler", "date", "command"):
+        for key in ("library", "cpu", "os", "compiler", "date", "command"):
             report[key] = NASTY
+        report["caches"] = {NASTY: 4096}
         report["absent"] = [{"peer": NASTY, "reason": NASTY}]
         for limit in report["limits"]:
             limit.update({key: NASTY for key in ("where", "isa") if limit.get(key)})
@@ -285,6 +385,8 @@ class OfOtherReports(unittest.TestCase):
             for key in sorted({k for r in report["records"] for k in r}):
                 self.check(dict(report, records=[dict(r, **{key: odd}) for r in report["records"]]))
             self.check(dict(report, limits=[dict(x, best=odd) for x in report["limits"]]))
+            self.check(dict(report, caches=odd, os=odd))
+            self.check(dict(report, caches={"L1": odd}))
 
     def test_unknown_fields_and_names(self):
         record = dict(sample.sample()["records"][0], by="another", group="another", how="way", color=3)

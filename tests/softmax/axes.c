@@ -5,7 +5,7 @@
 
 #include "kernels/contract.h"
 
-/* What a walk carries; go() is false once the visitor has had enough. */
+/* The state of a walk; go() is false once the visitor has had enough. */
 #define GO(c)                                                                                      \
     do {                                                                                           \
         if (!visit(context, &(c)))                                                                 \

@@ -11,7 +11,7 @@ TEST walk_axis(const axis *a) {
     PASS();
 }
 
-/* ---- The guards themselves: what they are blind to, they cannot show ------------------------- */
+/* ---- The guards themselves: each kind of access must be seen --------------------------------- */
 
 static void touch(void *p) {
     *(volatile char *)p = 1;

@@ -1,15 +1,20 @@
 #!/usr/bin/env python3
-"""No line of a C source in git is longer than 100 columns, and none has a tab: columns.py SOURCE_ROOT
+"""No line of a C source or of a Markdown text in git is longer than 100 columns, and none has a tab:
+columns.py SOURCE_ROOT
 
-The last line is `N passed, N failed, N skipped`, counted by files.
+In Markdown tables and code may be wider. The last line is `N passed, N failed, N skipped`, counted by files.
 """
 
 import os
 import subprocess
 import sys
 
+sys.dont_write_bytecode = True  # nothing is left in the source tree
+sys.path.append(os.path.join(sys.argv[1], "tools"))
+import wrap  # noqa: E402
+
 MOST = 100
-ENDINGS = ("*.c", "*.h", "*.cc")
+ENDINGS = ("*.c", "*.h", "*.cc", "*.md")
 
 
 def sources(root):
@@ -17,14 +22,19 @@ def sources(root):
     return [name for name in git.stdout.decode().split("\0") if name]
 
 
+def too_long(text):
+    for number, line in enumerate(text.split("\n"), 1):
+        if len(line) > MOST:
+            yield number, len(line)
+
+
 def faults(path):
     with open(path, encoding="utf-8") as file:
-        for number, line in enumerate(file, 1):
-            columns = len(line.rstrip("\n"))
-            if columns > MOST:
-                yield f"{number}: {columns} columns"
-            if "\t" in line:
-                yield f"{number}: a tab"
+        text = file.read()
+    found = wrap.too_long(text) if path.endswith(".md") else too_long(text)
+    faulty = [(number, f"{columns} columns") for number, columns in found]
+    faulty += [(number, "a tab") for number, line in enumerate(text.split("\n"), 1) if "\t" in line]
+    return [f"{number}: {fault}" for number, fault in sorted(faulty)]
 
 
 def main():

@@ -3,8 +3,8 @@
 
 usage: browser.py CHROMIUM PAGE.html DIR
 
-Leaves a picture of each view in DIR. The last line is `N passed, N failed, N skipped`. Chromium is spoken to
-through the pipe of its DevTools protocol: JSON with a zero byte after each message, on its file descriptors 3
+Leaves a picture of each view in DIR, and of the top of the page alone, as README.md has it. The last line is
+`N passed, N failed, N skipped`. Chromium is spoken to through the pipe of its DevTools protocol: JSON with a zero byte after each message, on its file descriptors 3
 and 4.
 """
 
@@ -22,9 +22,9 @@ import time
 VIEWS = [(name, width, height, scheme) for name, width, height in (("phone", 390, 844), ("desktop", 1280, 900))
          for scheme in ("light", "dark")]
 SECONDS = 60  # for an answer
-TALLEST = 16000  # pixels of a picture
+TALLEST, TOP = 16000, 1680  # pixels of a picture
 
-# Pairs of what was looked at and what is wrong with it, "" if nothing is. What scrolls inside its own box may be wider
+# Pairs of a check and its fault, "" if there is none. An element that scrolls inside its own box may be wider
 # than the window.
 LOOK = r"""
 (() => {
@@ -65,7 +65,7 @@ LOOK = r"""
 
 
 class Browser:
-    """Chromium, and what it said."""
+    """Chromium, and its messages."""
 
     def __init__(self, program, profile):
         command_read, self.write_end = os.pipe()
@@ -129,7 +129,7 @@ class Browser:
 
 
 def errors_in(events):
-    """What went wrong in the page, and what it asked the network for."""
+    """The errors of the page's script."""
     found = []
     for event in events:
         method, params = event.get("method"), event.get("params", {})
@@ -149,16 +149,16 @@ def requests_in(events, page):
     return [url for url in urls if url.split("#")[0] != page]
 
 
-def picture(browser, width, path):
+def picture(browser, width, path, tallest):
     size = browser.ask("Page.getLayoutMetrics")["cssContentSize"]
-    clip = {"x": 0, "y": 0, "width": width, "height": min(size["height"], TALLEST), "scale": 1}
+    clip = {"x": 0, "y": 0, "width": width, "height": min(size["height"], tallest), "scale": 1}
     shot = browser.ask("Page.captureScreenshot", format="png", captureBeyondViewport=True, clip=clip)
     with open(path, "wb") as file:
         file.write(base64.b64decode(shot["data"]))
 
 
 def view(browser, page, width, height, scheme, path):
-    """Pairs of what was looked at and what is wrong with it."""
+    """Pairs of a check and its fault, "" if there is none."""
     browser.ask("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1,
                 mobile=width < 500)
     browser.ask("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
@@ -173,7 +173,8 @@ def view(browser, page, width, height, scheme, path):
                        returnByValue=True)["result"]["value"]
     is_dark = sum(map(int, back[back.index("(") + 1:-1].split(",")[:3])) < 384
     found.append(("its background is " + scheme, "" if is_dark == (scheme == "dark") else back))
-    picture(browser, width, path)
+    picture(browser, width, path + ".png", TALLEST)
+    picture(browser, width, path + "-top.png", TOP)
     found.append(("no error in its script", "; ".join(errors_in(browser.events))))
     found.append(("nothing asked of the network", "; ".join(requests_in(browser.events, page))))
     return found
@@ -188,8 +189,8 @@ def main():
     try:
         browser.open_tab()
         for name, width, height, scheme in VIEWS:
-            picture_path = os.path.join(directory, f"{name}-{scheme}.png")
-            for what, wrong in view(browser, url, width, height, scheme, picture_path):
+            path = os.path.join(directory, f"{name}-{scheme}")
+            for what, wrong in view(browser, url, width, height, scheme, path):
                 passed, failed = passed + (not wrong), failed + bool(wrong)
                 if wrong:
                     print(f"FAIL: {name}, {scheme}: {what}: {wrong}")

@@ -1,4 +1,4 @@
-# What the legs share; read by each leg's script, which runs in the project's root.
+# Shared by the legs; read by each leg's script, which runs in the project's root.
 #
 #   $leg        its name
 #   $dir        build/lab/LEG, for its files; empty when it begins

@@ -1,4 +1,4 @@
-# x86-64 CPUs without what the AVX2 kernels need: no illegal instruction, the scalar path, the same hashes.
+# x86-64 CPUs that the AVX2 kernels cannot run on: no illegal instruction, the scalar path, the same hashes.
 . tools/lab/lib.sh
 RDK_CASES=$(sized 10000 2000)
 RDK_TESTS=$(sized "" "bits corners memory attention_bits attention_corners input dispatch golden verify info")

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What llvm-mca says of the inner loops, against docs/static-performance.md:
+"""llvm-mca's predictions of the inner loops, against docs/static-performance.md:
 
     tools/lab/static-performance.py [--write] [ISA...]
 
@@ -69,7 +69,7 @@ ISAS = {
     },
 }
 
-# What the functions of tiles and few queries are for; the others are found by what they are.
+# The purpose of the functions of tiles and few queries; other loops are found by their instructions.
 MEANS = {"tile_scores_4x3_of_1": "scores, one chain", "tile_scores_4x3_of_2": "scores, two chains",
          "tile_values_6x2": "values", "tile_scores_8x1_of_2": "scores, 5 to 8 queries",
          "tile_by_query_4x2": "values, 4 queries", "asm_thin_1_of_2": "scores, 1 query, two chains",

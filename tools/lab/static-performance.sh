@@ -1,4 +1,4 @@
-# What llvm-mca predicts of the inner loops, against docs/static-performance.md; nothing is executed.
+# llvm-mca's predictions of the inner loops, against docs/static-performance.md; nothing is executed.
 . tools/lab/lib.sh
 need static-performance
 

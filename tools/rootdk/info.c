@@ -1,4 +1,4 @@
-/* rootdk info: what this CPU has, what this build has, and what runs because of it. */
+/* rootdk info: the ISAs of this CPU and of this build, and the kernels that run because of them. */
 #include "tools/rootdk/tool.h"
 
 #include <stdarg.h>
@@ -12,7 +12,7 @@
 
 static const char *const OPERATIONS[RDK_OP_COUNT] = {"softmax", "attention"};
 
-/* The ladder: what each ISA takes. */
+/* The ladder: the needs of each ISA. */
 static const struct {
     rdk_isa isa;
     const char *architecture, *needs;
@@ -50,7 +50,7 @@ static bool needs_feature(int rung, const machine_feature *f) {
     return false;
 }
 
-/* Names what is missing of the CPU's features, or of the operating system's; returns how many. */
+/* Names the missing features of the CPU, or of the operating system; returns how many. */
 static int name_missing(int rung, bool of_os, char text[MACHINE_TEXT]) {
     size_t count;
     int missing = 0;

@@ -1,4 +1,5 @@
-/* The CPU's name and features: by CPUID on x86; elsewhere by /proc/cpuinfo and what is given. */
+/* The CPU's name and features: by CPUID on x86; elsewhere the name by /proc/cpuinfo, and the
+ * features that the architecture always has. */
 #include "tools/rootdk/machine.h"
 
 #include <stdint.h>

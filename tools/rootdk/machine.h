@@ -1,4 +1,4 @@
-/* What can be told about this CPU, for people to read; the library decides for itself. */
+/* Names of this CPU and its features, for people to read; the library decides for itself. */
 #ifndef RDK_MACHINE_H
 #define RDK_MACHINE_H
 
@@ -17,7 +17,7 @@ typedef struct machine_feature {
     bool found;
 } machine_feature;
 
-/* The features of the ISAs of this architecture, those of one ISA together. */
+/* The features that the ISAs of this architecture need, ISA by ISA. */
 const machine_feature *machine_features(size_t *count);
 
 /* The CPU's own name for itself; "unknown" if it has none. */

@@ -1,4 +1,4 @@
-"""What error.py measures: its cells, the bars, and what becomes of the errors. It needs no package."""
+"""The cells that error.py measures, the bars, and the tables of errors. It needs no package."""
 
 import collections
 import math
@@ -34,7 +34,7 @@ def wanted(text=""):
 
 
 def bar_of(cell):
-    """What its ratio may be at most; None where it is only shown."""
+    """The most that its ratio may be; None where it is only shown."""
     if cell.alone:
         return None
     return WORST_AT_99 if cell.share == 99 else WORST

@@ -50,7 +50,7 @@ def pin(threads):
 
 
 def limit_threads(threads):
-    """What libraries read when they are loaded: OpenBLAS of numpy, OpenMP of PyTorch."""
+    """Environment variables that libraries read when they are loaded: OpenBLAS of numpy, OpenMP of PyTorch."""
     for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
         os.environ[name] = str(threads)
 
@@ -111,7 +111,7 @@ def print_tables(run, tables):
 
 
 def complain(records):
-    """Says what cannot be; returns how many there are."""
+    """Names the figures that cannot be; returns how many there are."""
     broken = figures.broken(records)
     for r in broken:
         print(f"peers: {r['work']} by {r['by']}, {r['how']}: {r['fractions']}: faster than the machine",

@@ -29,7 +29,7 @@ def record(work, way, threads, needed):
 
 
 def broken(records):
-    """Those that are faster than the machine: a measurement gone wrong."""
+    """The figures that are faster than the machine: a measurement gone wrong."""
     return [r for r in records if any(f > 1 for f in r["fractions"].values())]
 
 

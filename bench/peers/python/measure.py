@@ -130,7 +130,7 @@ class Run:
 
 
 def spoil(operands):
-    """NaN everywhere in the result, so that what is not written is seen."""
+    """NaN everywhere in the result, so that an element that is not written is seen."""
     (operands.out if operands.work.op == "attention" else operands.y).view("u1").fill(0xff)
 
 

@@ -1,4 +1,4 @@
-"""What every work is measured with besides the peers: rootdk and the machine's limits."""
+"""rootdk and the machine's limits, which every work is measured with besides the peers."""
 
 import numpy
 

@@ -11,7 +11,7 @@ MODULES = {"numpy": "by_numpy", "ONNX Runtime": "by_onnxruntime", "PyTorch": "by
 
 
 def last_line(error):
-    """What an exception says at its end, in one line."""
+    """The end of an exception's message, in one line."""
     lines = str(error).strip().splitlines()
     return f"{type(error).__name__}: ...{lines[-1][-200:] if lines else ''}"
 

@@ -3,6 +3,7 @@
 import datetime
 import json
 import os
+import platform
 
 import peers
 
@@ -20,9 +21,24 @@ def cpu_name(path="/proc/cpuinfo"):
     return "unknown"
 
 
+def caches():
+    """{"L1": bytes, ...} of the data caches that the system tells of, as bench/host.c has it."""
+    found = {}
+    for level, name in (("L1", "SC_LEVEL1_DCACHE_SIZE"), ("L2", "SC_LEVEL2_CACHE_SIZE"), ("L3", "SC_LEVEL3_CACHE_SIZE")):
+        try:
+            found[level] = os.sysconf(name)
+        except (AttributeError, OSError, ValueError):
+            pass
+    return {level: size for level, size in found.items() if size > 0}
+
+
+def system():
+    return " ".join((platform.system(), platform.release(), platform.machine()))
+
+
 def new(library, arithmetic, compiler):
-    return {"library": "rootdk " + library, "arithmetic": arithmetic, "cpu": cpu_name(),
-            "compiler": compiler, "date": datetime.date.today().isoformat(),
+    return {"library": "rootdk " + library, "arithmetic": arithmetic, "cpu": cpu_name(), "os": system(),
+            "caches": caches(), "compiler": compiler, "date": datetime.date.today().isoformat(),
             "command": "make bench-peers", "absent": [], "limits": [], "records": []}
 
 
