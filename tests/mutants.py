@@ -168,7 +168,7 @@ ATTENTION = [
         (ASM_THIN, 'LOAD("%[aside]", 12) LOAD("32+%[aside]", 13)', 'LOAD("32+%[aside]", 12) LOAD("%[aside]", 13)'),
         (THIN_NEON, "thin_ones(&high, f, above, whole, 1, f->d);", "thin_ones(&high, f, key, whole, 1, f->d);")]),
     ("few_groups_of_keys_all_alike", "vector", [
-        (ASM_THIN, "keys_on = keys * far - bytes", "keys_on = -bytes"),
+        (ASM_THIN, "keys_on = keys * key_step - bytes", "keys_on = -bytes"),
         (TILE_H, "one.key += keys * one.key_step", "one.key += 0")]),
     ("edge_tile_one_row_short", "vector", [
         (WALK, "run_tile(t, keys, vectors) ==", "run_tile(t, times == 1 && keys > 1 ? keys - 1 : keys, vectors) ==")]),
@@ -197,7 +197,7 @@ ATTENTION = [
         (ASM_X86, "b_row - (even - 4) * b_step", "0 - (even - 4) * b_step"),
         (TILE, "chain_in_b(t, &k) + b_before", "t->b + b_before")]),
     ("tiles_below_each_other_all_alike", "vector", [
-        (ASM_X86, "a_on = rows * far - 4 - (odd - 4) * 8", "a_on = -4 - (odd - 4) * 8"),
+        (ASM_X86, "a_on = rows * a_row - 4 - (odd - 4) * 8", "a_on = -4 - (odd - 4) * 8"),
         (TILE, "t->a + n * rows * a_row + k.first", "t->a + k.first")]),
     # What a query sees
     ("causal_sees_one_key_more", "vector", [
@@ -285,7 +285,7 @@ ATTENTION = [
         (WALK, "for (int64_t c = first; c < p->width; c += RDK_LANES) {",
                "for (int64_t c = first; c < p->width - (p->width > 2 * RDK_LANES ? RDK_LANES : 0); c += RDK_LANES) {")]),
     ("results_by_the_first_rows_factor", "vector", [ # NEON, which has no tiles by hand, gets other wrong shapes
-        (ASM_VALUES, 'SPLAT("8+16*" #r "(%[results])", X)', 'SPLAT("8(%[results])", X)'),
+        (ASM_VALUES, 'SPLAT("8+16*" #r "(%[results])", A0)', 'SPLAT("8(%[results])", A0)'),
         (TILE_NEON, "TILES[rows]", "TILES[rows - (rows == 4 && vectors == 2)]")]),
     ("results_without_a_column", "vector", [
         (ASM_VALUES, "RESULT(s0, r, 0) RESULT(s1, r, 1)\n#define", "RESULT(s0, r, 0)\n#define"),
@@ -296,9 +296,9 @@ ATTENTION = [
     ("packed_values_of_the_first_rows_twice", "vector", [
         (WALK, "for (int i = v->first_band; i < bands;", "for (int i = 0; i < bands;")]),
     ("few_scores_over_weights_still_needed", "vector", [
-        (WALK, "now->g.scores += (now - works) * UNIT * RDK_BLOCK;", ";")]),
+        (WALK, "now->g.scores += (now - slots) * UNIT * RDK_BLOCK;", ";")]),
     ("few_sums_begin_anew_with_each_panel", "vector", [ # NEON, which has no tiles by hand, gets another wrong shape
-        (ASM_THIN, 'DO("add %[part], %[c]") EACH_##shape(LOAD_ROW)', 'DO("add %[part], %[c]") ZEROS'),
+        (ASM_THIN, 'OP("add %[partial], %[c]") EACH_##shape(LOAD_ROW)', 'OP("add %[partial], %[c]") ZEROS'),
         (TILE_NEON, "TILES[rows]", "TILES[rows - (rows == 3 && vectors == 2)]")]),
     ("few_columns_swapped", "vector", [
         (ASM_THIN, "ROW_4(DO_IT, 1, 4, 5, 6, 7)", "ROW_4(DO_IT, 1, 4, 5, 7, 6)"),
@@ -317,7 +317,7 @@ ATTENTION = [
     ("nan_of_an_unseen_value_kept", "vector", [
         (WALK, "else if (!may_be_multiplied(p, g, (lanes){g->lo, g->hi}))", "else if (false)")]),
     ("cold_chunk_is_plain", "vector", [
-        (WALK, "odd = f32x16_select(f32x16_le(t, hot), odd, no);", "")]),
+        (WALK, "not_plain = f32x16_select(f32x16_le(t, hot), not_plain, one);", "")]),
     ("closed_chunks_forgotten", "vector", [
         (WALK, "return is_first_chunk(p, g, g->block->chunk) && f32x16", "return f32x16")]),
     ("nan_of_plain_rows_kept", "vector", [
@@ -341,7 +341,7 @@ ATTENTION = [
                       "ENDED(RESULT_TILES, shape, rows, vectors, JOIN_NOTHING, JOIN_NOTHING, PLUS_ROW_TIMES)"),
         (TILE_NEON, "TILES[rows]", "TILES[rows - (rows == 2 && vectors == 4)]")]),
     ("results_without_the_rest_of_the_inverse", "vector", [ # NEON gets another wrong shape
-        (ASM_VALUES, "TIMES_PLUS(X, B1, s) STORE", "TIMES_PLUS(X, B0, s) STORE"),
+        (ASM_VALUES, "TIMES_PLUS(A0, B1, s) STORE", "TIMES_PLUS(A0, B0, s) STORE"),
         (TILE_NEON, "TILES[rows]", "TILES[rows - (rows == 3 && vectors == 4)]")]),
     ("out_without_the_rest_of_the_inverse", "vector", [
         (WALK, "f32x16_fma(o, f32x16_set1(by.lo), f32x16_set1(0))", "f32x16_set1(0)")]),
@@ -349,7 +349,7 @@ ATTENTION = [
         (WALK, "rdk_store(to, RDK_F32, i, rdk_times_inverse(from[i], by));",
                "rdk_store(to, RDK_F32, i, rdk_load(to, RDK_F32, i));")]),
     ("parts_begin_anew", "vector", [
-        (WALK, "t->from = r.lo == g->lo ? NULL : p->part + first;", "t->from = NULL;")]),
+        (WALK, "t->from = r.lo == g->lo ? NULL : p->partial + first;", "t->from = NULL;")]),
     ("parts_of_the_first_columns", "vector", [
         (WALK, "t->from += done;", "t->from += 0;")]),
     ("infinite_score_has_a_sum", "vector", [

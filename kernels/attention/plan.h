@@ -31,7 +31,7 @@ enum {
 /* Where the parts of the scratch begin, in bytes from its first multiple of RDK_SCRATCH_ALIGN. */
 typedef struct rdk_scratch {
     int64_t rows; /* so many are worked on at once at most */
-    size_t q, first_sums, sums, part, scores, values, M, T, l, row;
+    size_t q, first_sums, sums, partial, scores, values, M, T, l, row;
     size_t bytes; /* all of it, wherever it lies */
 } rdk_scratch;
 
@@ -49,7 +49,7 @@ struct rdk_plan {
     int64_t tasks;
     int64_t heads_at_once, blocks_of_rows, rows_of_block;
     int64_t rows_of_head; /* heads_per_kv * q_len */
-    int64_t apart;        /* rows of the scratch from a head in step to the next */
+    int64_t rows_apart;   /* rows of the scratch from a head in step to the next */
     rdk_scratch scratch;
     /* Speed. */
     bool from_memory;   /* K and V are larger than a cache may be expected to hold */

@@ -9,9 +9,9 @@
 #define B0 12
 #define B1 13
 #define B2 14
-#define X 15
-#define FMA_SPREAD(at, s) SPLAT(at, X) FMA(B0, X, s)
-#define ZERO(s) DO("vxorps %%xmm" #s ", %%xmm" #s ", %%xmm" #s)
+#define A0 15
+#define FMA_SPREAD(at, s) SPLAT(at, A0) FMA(B0, A0, s)
+#define ZERO(s) OP("vxorps %%xmm" #s ", %%xmm" #s ", %%xmm" #s)
 #define ZEROS_8 ZERO(0) ZERO(1) ZERO(2) ZERO(3) ZERO(4) ZERO(5) ZERO(6) ZERO(7)
 #define ZEROS ZEROS_8 ZERO(8) ZERO(9) ZERO(10) ZERO(11)
 #define ALL_REGISTERS                                                                              \
@@ -21,7 +21,7 @@
 #define NOTED_SUM "4*24"
 #define SPARE 14
 #define A_BEGIN
-#define A_ON(by) DO("add " by ", %[a]")
+#define A_ON(by) OP("add " by ", %[a]")
 
 #include "kernels/attention/tile/asm_x86.h"
 #include "kernels/attention/tile/asm_thin_x86.h"
@@ -46,8 +46,8 @@
 
 /* The keys of the next tile, into L1. With two chains all of a key is read in half of the time. */
 #define KEYS_AHEAD_4x3 \
-    DO("prefetcht0 " FROM_4(a, a_far)) DO("prefetcht0 " FROM_5(a, a_far)) \
-    DO("prefetcht0 " FROM_6(a, a_far)) DO("prefetcht0 " FROM_7(a, a_far))
+    OP("prefetcht0 " FROM_4(a, a_row)) OP("prefetcht0 " FROM_5(a, a_row)) \
+    OP("prefetcht0 " FROM_6(a, a_row)) OP("prefetcht0 " FROM_7(a, a_row))
 #define KEYS_AHEAD_4x2
 #define KEYS_AHEAD_5x2
 #define KEYS_AHEAD_6x2
@@ -105,7 +105,7 @@ THIN_SCORES(4_of_2, 8, TWO_ON, PUT_TWO, JOINED)
 /* Names that others may want. */
 #undef B
 #undef V
-#undef X
+#undef A0
 
 _Static_assert(TILE_GROUP == 24, "NOTED_SUM");
 

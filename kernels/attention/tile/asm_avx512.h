@@ -8,9 +8,9 @@
 #define B1 25
 #define B2 26
 #define B3 27
-#define X 28
+#define A0 28
 #define FMA_SPREAD(at, s) FMA_WITH(at "%{1to16%}", B0, s)
-#define ZERO(s) DO("vpxord %%xmm" #s ", %%xmm" #s ", %%xmm" #s)
+#define ZERO(s) OP("vpxord %%xmm" #s ", %%xmm" #s ", %%xmm" #s)
 #define ZEROS_8 ZERO(0) ZERO(1) ZERO(2) ZERO(3) ZERO(4) ZERO(5) ZERO(6) ZERO(7)
 #define ZEROS_16_TO_23 ZERO(16) ZERO(17) ZERO(18) ZERO(19) ZERO(20) ZERO(21) ZERO(22) ZERO(23)
 #define ZEROS                                                                                      \
@@ -23,8 +23,8 @@
 #define AGAIN_4 AGAIN_1
 #define NOTED_SUM "4*48"
 #define SPARE 30
-#define A_BEGIN DO("lea (%[a],%[a_far],8), %[a8]")
-#define A_ON(by) DO("add " by ", %[a]") DO("add " by ", %[a8]")
+#define A_BEGIN OP("lea (%[a],%[a_row],8), %[a8]")
+#define A_ON(by) OP("add " by ", %[a]") OP("add " by ", %[a8]")
 
 #include "kernels/attention/tile/asm_x86.h"
 #include "kernels/attention/tile/asm_thin_x86.h"
@@ -61,10 +61,10 @@
 
 /* The keys of the next tile, into L1. With two chains all of a key is read in half of the time. */
 #define KEYS_AHEAD_8x3 \
-    DO("prefetcht0 " FROM_0(a8, a_far)) DO("prefetcht0 " FROM_1(a8, a_far)) \
-    DO("prefetcht0 " FROM_2(a8, a_far)) DO("prefetcht0 " FROM_3(a8, a_far)) \
-    DO("prefetcht0 " FROM_4(a8, a_far)) DO("prefetcht0 " FROM_5(a8, a_far)) \
-    DO("prefetcht0 " FROM_6(a8, a_far)) DO("prefetcht0 " FROM_7(a8, a_far))
+    OP("prefetcht0 " FROM_0(a8, a_row)) OP("prefetcht0 " FROM_1(a8, a_row)) \
+    OP("prefetcht0 " FROM_2(a8, a_row)) OP("prefetcht0 " FROM_3(a8, a_row)) \
+    OP("prefetcht0 " FROM_4(a8, a_row)) OP("prefetcht0 " FROM_5(a8, a_row)) \
+    OP("prefetcht0 " FROM_6(a8, a_row)) OP("prefetcht0 " FROM_7(a8, a_row))
 #define KEYS_AHEAD_8x2 KEYS_AHEAD_8x3
 #define KEYS_AHEAD_8x1 KEYS_AHEAD_8x3
 
@@ -113,9 +113,9 @@ VALUES_BY_QUERY(4x4, 4)
 /* Prefetches take the place of loads, of which there is none to spare: each line once, as they
  * lie where keys follow each other. */
 #define KEYS_AHEAD_8xhalf \
-    DO("prefetcht0 (%[a8])") DO("prefetcht0 64(%[a8])") DO("prefetcht0 128(%[a8])") \
-        DO("prefetcht0 192(%[a8])") \
-    DO("add $7*32, %[a8]")
+    OP("prefetcht0 (%[a8])") OP("prefetcht0 64(%[a8])") OP("prefetcht0 128(%[a8])") \
+        OP("prefetcht0 192(%[a8])") \
+    OP("add $7*32, %[a8]")
 
 SCORES(8xhalf, 8, 1)
 
@@ -129,7 +129,7 @@ SCORES(8xhalf, 8, 1)
         PAIRS_HIGH(0, 1, m) \
     HALVES_##quad(keys, 4, 6, 2) HALVES_##quad(keys, 5, 7, 3) PAIRS_LOW(2, 3, l) PAIRS_HIGH(2, 3, n)
 #define TIMES_FOUR(at, r, x, k, l, m, n, s0, s1, s2, s3) \
-    DO("vbroadcastsd " at "+16*" #r "(%[q]), %%ymm" #x) FMA(k, x, s0) FMA(l, x, s1) \
+    OP("vbroadcastsd " at "+16*" #r "(%[q]), %%ymm" #x) FMA(k, x, s0) FMA(l, x, s1) \
         FMA(m, x, s2) FMA(n, x, s3)
 #define QUERIES_3(at, ...) \
     TIMES_FOUR(at, 0, 4, __VA_ARGS__, 16, 17, 18, 19) \
@@ -159,7 +159,7 @@ THIN_SCORES(4_of_2, 16, TWO_ON, PUT_TWO, JOINED)
 /* Names that others may want. */
 #undef B
 #undef V
-#undef X
+#undef A0
 
 _Static_assert(TILE_GROUP == 48, "NOTED_SUM");
 

@@ -15,14 +15,14 @@
  * the order of their addresses: tiles read them in another one, which the CPU's own
  * prefetchers cannot follow. */
 #define PLACE_1 "(%[ahead])"
-#define PLACE_2 "(%[ahead],%[twin])"
-#define ASK(bytes, place) DO("prefetcht1 " bytes place)
-#define INTO_L1(bytes, place) DO("prefetcht0 " bytes place)
+#define PLACE_2 "(%[ahead],%[second])"
+#define ASK(bytes, place) OP("prefetcht1 " bytes place)
+#define INTO_L1(bytes, place) OP("prefetcht0 " bytes place)
 #define AGAIN_1(place) ASK("-4096", place) ASK("-8192", place) ASK("-13312", place) \
     INTO_L1("-18432", place)
 #define AGAIN_2 AGAIN_1
 #define AGAIN_3 AGAIN_1
-#define ON_BY_A_LINE DO("add $64, %[ahead]")
+#define ON_BY_A_LINE OP("add $64, %[ahead]")
 #define PLACE_1_ONCE(queries) ASK("", PLACE_1)
 #define PLACE_2_ONCE(queries) ASK("", PLACE_2) ON_BY_A_LINE
 #define PLACE_1_OFTEN(queries) ASK("", PLACE_1) AGAIN_##queries(PLACE_1)
@@ -31,8 +31,9 @@
 #define PLACE_2_NEVER(queries)
 #define LINE(queries, F) PLACE_1_##F(queries) PLACE_2_##F(queries)
 
-/* To the loop that fetches nothing, at 3, or once, at 4, or often, at 7. */
-#define TO_LOOP DO("cmpq $1, %[fetches]") DO("je 4f") DO("ja 7f")
+/* Jumps to the loop of a fetch_rate: FETCH_NEVER goes on to label 3, FETCH_ONCE to 4, FETCH_OFTEN
+ * to 7. */
+#define TO_LOOP OP("cmpq $1, %[fetches]") OP("je 4f") OP("ja 7f")
 
 /* ---- Values: weights lie by query, and steps of a follow each other ------------------------ */
 
@@ -40,19 +41,19 @@
 #define BY_QUERY(r, s) "4*" #s "+512*" #r "(%[a])"
 
 /* Fewer rows than vectors: a is held, and b goes by. */
-#define COLUMN_OF_2(s, i, s0, s1) LOAD(B(s, i), 12) FMA(12, 13, s0) FMA(12, 14, s1)
+#define COLUMN_OF_2(s, i, s0, s1) LOAD(B_AT(s, i), 12) FMA(12, 13, s0) FMA(12, 14, s1)
 #define COLUMN_OF_3(s, i, s0, s1, s2) COLUMN_OF_2(s, i, s0, s1) FMA(12, 15, s2)
 #define STEP_1x8(s) SPLAT(BY_QUERY(0, s), 15) \
-    FMA_WITH(B(s, 0), 15, 0) FMA_WITH(B(s, 1), 15, 1) FMA_WITH(B(s, 2), 15, 2) \
-    FMA_WITH(B(s, 3), 15, 3) FMA_WITH(B(s, 4), 15, 4) FMA_WITH(B(s, 5), 15, 5) \
-    FMA_WITH(B(s, 6), 15, 6) FMA_WITH(B(s, 7), 15, 7)
+    FMA_WITH(B_AT(s, 0), 15, 0) FMA_WITH(B_AT(s, 1), 15, 1) FMA_WITH(B_AT(s, 2), 15, 2) \
+    FMA_WITH(B_AT(s, 3), 15, 3) FMA_WITH(B_AT(s, 4), 15, 4) FMA_WITH(B_AT(s, 5), 15, 5) \
+    FMA_WITH(B_AT(s, 6), 15, 6) FMA_WITH(B_AT(s, 7), 15, 7)
 #define STEP_2x4(s) SPLAT(BY_QUERY(0, s), 13) SPLAT(BY_QUERY(1, s), 14) \
     COLUMN_OF_2(s, 0, 0, 4) COLUMN_OF_2(s, 1, 1, 5) COLUMN_OF_2(s, 2, 2, 6) COLUMN_OF_2(s, 3, 3, 7)
 #define STEP_3x4(s) SPLAT(BY_QUERY(0, s), 13) SPLAT(BY_QUERY(1, s), 14) SPLAT(BY_QUERY(2, s), 15) \
     COLUMN_OF_3(s, 0, 0, 4, 8) COLUMN_OF_3(s, 1, 1, 5, 9) COLUMN_OF_3(s, 2, 2, 6, 10) \
         COLUMN_OF_3(s, 3, 3, 7, 11)
 
-/* Sums begin at +0, or go on from `part` bytes after c. At last they are put at c, or joined
+/* Sums begin at +0, or go on from `partial` bytes after c. At last they are put at c, or joined
  * with what lies there. */
 #define ROW_4(DO_IT, r, s0, s1, s2, s3) DO_IT(s0, r, 0) DO_IT(s1, r, 1) DO_IT(s2, r, 2) \
     DO_IT(s3, r, 3)
@@ -61,44 +62,45 @@
 #define EACH_2x4(DO_IT) ROW_4(DO_IT, 0, 0, 1, 2, 3) ROW_4(DO_IT, 1, 4, 5, 6, 7)
 #define EACH_3x4(DO_IT) EACH_2x4(DO_IT) ROW_4(DO_IT, 2, 8, 9, 10, 11)
 #define BEGIN_OR_GO_ON(shape) \
-    DO("cmpq $0, %[goes_on]") DO("jne 8f") ZEROS DO("jmp 9f") "8:\n\t" \
-    DO("add %[part], %[c]") EACH_##shape(LOAD_ROW) DO("sub %[part], %[c]") "9:\n\t"
+    OP("cmpq $0, %[goes_on]") OP("jne 8f") ZEROS OP("jmp 9f") "8:\n\t" \
+    OP("add %[partial], %[c]") EACH_##shape(LOAD_ROW) OP("sub %[partial], %[c]") "9:\n\t"
 
 #define STEPS_BESIDE(shape, F) \
     BESIDE_EVEN_##shape(F) STEP_##shape(0) BESIDE_ODD_##shape(F) STEP_##shape(1) \
     BESIDE_EVEN_##shape(F) STEP_##shape(2) BESIDE_ODD_##shape(F) STEP_##shape(3)
-#define ON_BY_4 DO("add $16, %[a]") DO("lea (%[b],%[b_step],4), %[b]")
+#define ON_BY_4 OP("add $16, %[a]") OP("lea (%[b],%[b_step],4), %[b]")
 #define THIN_VALUES(shape, vectors, END) \
     __asm__ volatile("6:\n\t" BEGIN_OR_GO_ON(shape) \
-        DO("mov %[ones], %[n]") DO("test %[n], %[n]") DO("jz 2f") \
-        LOOP("1", STEP_##shape(0) DO("add $4, %[a]") DO("add %[b_step], %[b]")) "2:\n\t" \
-        DO("mov %[fours], %[n]") DO("test %[n], %[n]") DO("jz 5f") TO_LOOP \
+        OP("mov %[ones], %[n]") OP("test %[n], %[n]") OP("jz 2f") \
+        LOOP("1", STEP_##shape(0) OP("add $4, %[a]") OP("add %[b_step], %[b]")) "2:\n\t" \
+        OP("mov %[fours], %[n]") OP("test %[n], %[n]") OP("jz 5f") TO_LOOP \
         LOOP("3", STEP_##shape(0) STEP_##shape(1) STEP_##shape(2) STEP_##shape(3) ON_BY_4) \
-            DO("jmp 5f") \
-        LOOP("4", STEPS_BESIDE(shape, ONCE) ON_BY_4) DO("jmp 5f") \
+            OP("jmp 5f") \
+        LOOP("4", STEPS_BESIDE(shape, ONCE) ON_BY_4) OP("jmp 5f") \
         LOOP("7", STEPS_BESIDE(shape, OFTEN) ON_BY_4) "5:\n\t" \
-        DO("mov %[factors], %[n]") EACH_##shape(END) \
-        DO("sub %[a_all], %[a]") DO("sub %[b_all], %[b]") DO("add $" BYTES "*" #vectors ", %[b]") \
-        DO("add $" BYTES "*" #vectors ", %[c]") DO("decq %[across]") DO("jnz 6b") \
+        OP("mov %[factors], %[n]") EACH_##shape(END) \
+        OP("sub %[a_all], %[a]") OP("sub %[b_all], %[b]") OP("add $" BYTES "*" #vectors ", %[b]") \
+        OP("add $" BYTES "*" #vectors ", %[c]") OP("decq %[across]") OP("jnz 6b") \
         : [a] "+r"(a), [b] "+r"(b), [c] "+r"(c), [ahead] "+r"(ahead), [n] "=&r"(n), \
-            [across] "+m"(across) \
-        : [b_step] "r"(b_step), [b_step3] "r"(3 * b_step), [c_row] "r"(c_row), \
-            [c_row3] "r"(3 * c_row), \
-          [twin] "r"(t->fetch->twin), [fetches] "m"(fetches), [ones] "m"(ones), \
-              [fours] "m"(fours), \
+          [across] "+m"(across) \
+        : [b_step] "r"(b_step), [b_step3] "r"(3 * b_step), \
+          [c_row] "r"(c_row), [c_row3] "r"(3 * c_row), \
+          [second] "r"(t->fetch->second), [fetches] "m"(fetches), \
+          [ones] "m"(ones), [fours] "m"(fours), \
           [a_all] "m"(a_all), [b_all] "m"(b_all), [factors] "m"(t->factors), \
-              [goes_on] "m"(goes_on), [part] "m"(part) \
+          [goes_on] "m"(goes_on), [partial] "m"(partial) \
         : CLOBBERS)
 
 #define VALUES_BY_QUERY(shape, vectors) \
     static void tile_by_query_##shape(const tile *t) { \
-        const int64_t b_step = t->b_step, c_row = t->c_row * 4, a_all = t->steps * 4, b_all = \
-            t->steps * b_step; \
-        const int64_t ones = t->steps % 4, fours = t->steps / 4, fetches = \
-            how_to_fetch(t->fetch, t->often); \
+        const int64_t b_step = t->b_step, c_row = t->c_row * 4; \
+        const int64_t a_all = t->steps * 4, b_all = t->steps * b_step; \
+        const int64_t ones = t->steps % 4, fours = t->steps / 4; \
+        const int64_t fetches = fetch_rate_of(t->fetch, t->often); \
         const char *a = t->a, *b = t->b, *ahead = t->fetch->p; \
         char *c = (char *)t->c; \
-        const int64_t goes_on = t->from != NULL, part = goes_on ? (const char *)t->from - c : 0; \
+        const int64_t goes_on = t->from != NULL; \
+        const int64_t partial = goes_on ? (const char *)t->from - c : 0; \
         int64_t n, across = t->across; \
         if (!t->factors) \
             THIN_VALUES(shape, vectors, PUT_ROW); \
@@ -114,19 +116,19 @@
 /* Four elements of one key, and of another in the upper half: the first four of eight, and the
  * others. */
 #define HALVES_0(keys, one, another, x) \
-    DO("vbroadcastf128 " FROM_##another(keys, far) ", %%ymm" #x) \
-    DO("vblendps $0x0f, " FROM_##one(keys, far) ", %%ymm" #x ", %%ymm" #x)
+    OP("vbroadcastf128 " FROM_##another(keys, key_step) ", %%ymm" #x) \
+    OP("vblendps $0x0f, " FROM_##one(keys, key_step) ", %%ymm" #x ", %%ymm" #x)
 #define HALVES_1(keys, one, another, x) \
-    DO("vbroadcastf128 16" FROM_##one(keys, far) ", %%ymm" #x) \
-    DO("vblendps $0xf0, " FROM_##another(keys, far) ", %%ymm" #x ", %%ymm" #x)
-#define ONES_LOW(x, y, to) DO("vunpcklps %%ymm" #y ", %%ymm" #x ", %%ymm" #to)
-#define ONES_HIGH(x, y, to) DO("vunpckhps %%ymm" #y ", %%ymm" #x ", %%ymm" #to)
-#define PAIRS_LOW(x, y, to) DO("vunpcklpd %%ymm" #y ", %%ymm" #x ", %%ymm" #to)
-#define PAIRS_HIGH(x, y, to) DO("vunpckhpd %%ymm" #y ", %%ymm" #x ", %%ymm" #to)
+    OP("vbroadcastf128 16" FROM_##one(keys, key_step) ", %%ymm" #x) \
+    OP("vblendps $0xf0, " FROM_##another(keys, key_step) ", %%ymm" #x ", %%ymm" #x)
+#define ONES_LOW(x, y, to) OP("vunpcklps %%ymm" #y ", %%ymm" #x ", %%ymm" #to)
+#define ONES_HIGH(x, y, to) OP("vunpckhps %%ymm" #y ", %%ymm" #x ", %%ymm" #to)
+#define PAIRS_LOW(x, y, to) OP("vunpcklpd %%ymm" #y ", %%ymm" #x ", %%ymm" #to)
+#define PAIRS_HIGH(x, y, to) OP("vunpckhpd %%ymm" #y ", %%ymm" #x ", %%ymm" #to)
 
 /* What the keys in registers k and l have there, times that of query r, spread over a vector;
  * or times those of queries r and r + 1, both spread before the first is used. */
-#define SPREAD(spread, at, r, x) DO(spread " " at "+16*" #r "(%[q]), %%ymm" #x)
+#define SPREAD(spread, at, r, x) OP(spread " " at "+16*" #r "(%[q]), %%ymm" #x)
 #define TIMES(spread, at, r, k, l, s0, t0) SPREAD(spread, at, r, 8) FMA(k, 8, s0) FMA(l, 8, t0)
 #define TIMES_PAIR(spread, at, r, r1, k, l, s0, t0, s1, t1) \
     SPREAD(spread, at, r, 8) SPREAD(spread, at, r1, 9) FMA(k, 8, s0) FMA(l, 8, t0) \
@@ -183,10 +185,10 @@
 /* What is put where, for each query 512 bytes on: vector s of eight keys; the same of two
  * chains, the even ones, then the odd ones, or joined to what the pieces before have put. Keys
  * 2, 3 and 4, 5 change places on the way. */
-#define SWAP(from, to) DO("vpermpd $0xd8, " from ", %%ymm" #to)
-#define EVEN(x, y, to) DO("vshufps $0x88, %%ymm" #y ", %%ymm" #x ", %%ymm" #to)
-#define ODD(x, y, to) DO("vshufps $0xdd, %%ymm" #y ", %%ymm" #x ", %%ymm" #to)
-#define PLUS(x, to) DO("vaddps %%ymm" #x ", %%ymm" #to ", %%ymm" #to)
+#define SWAP(from, to) OP("vpermpd $0xd8, " from ", %%ymm" #to)
+#define EVEN(x, y, to) OP("vshufps $0x88, %%ymm" #y ", %%ymm" #x ", %%ymm" #to)
+#define ODD(x, y, to) OP("vshufps $0xdd, %%ymm" #y ", %%ymm" #x ", %%ymm" #to)
+#define PLUS(x, to) OP("vaddps %%ymm" #x ", %%ymm" #to ", %%ymm" #to)
 #define PUT_ONE(at, s) STORE(at "(%[c])", s)
 #define PUT_TWO(at, s0, s1) EVEN(s0, s1, 8) ODD(s0, s1, 9) PLUS(9, 8) SWAP("%%ymm8", 8) \
     STORE(at "(%[c])", 8)
@@ -202,38 +204,38 @@
 
 /* A piece of all scores, eight elements at a time; for so many keys, so many times. Keys 0, 8,
  * 16 and 24 stand at a, b, a16 and b16. */
-#define TWO_ON(by) DO("add " by ", %[a]") DO("add " by ", %[b]")
-#define FOUR_ON(by) TWO_ON(by) DO("add " by ", %[a16]") DO("add " by ", %[b16]")
+#define TWO_ON(by) OP("add " by ", %[a]") OP("add " by ", %[b]")
+#define FOUR_ON(by) TWO_ON(by) OP("add " by ", %[a16]") OP("add " by ", %[b16]")
 #define THIN_PIECE(what, keys, ON, E) \
-    __asm__ volatile("6:\n\t" CLEAR_##what DO("mov %[eights], %[n]") TO_LOOP \
-        LOOP("3", QUAD_##what(0, NEVER) QUAD_##what(1, NEVER) ON("$32") DO("add $128, %[q]")) \
-            DO("jmp 5f") \
-        LOOP("4", QUAD_##what(0, ONCE) QUAD_##what(1, ONCE) ON("$32") DO("add $128, %[q]")) \
-            DO("jmp 5f") \
-        LOOP("7", QUAD_##what(0, OFTEN) QUAD_##what(1, OFTEN) ON("$32") DO("add $128, %[q]")) \
+    __asm__ volatile("6:\n\t" CLEAR_##what OP("mov %[eights], %[n]") TO_LOOP \
+        LOOP("3", QUAD_##what(0, NEVER) QUAD_##what(1, NEVER) ON("$32") OP("add $128, %[q]")) \
+            OP("jmp 5f") \
+        LOOP("4", QUAD_##what(0, ONCE) QUAD_##what(1, ONCE) ON("$32") OP("add $128, %[q]")) \
+            OP("jmp 5f") \
+        LOOP("7", QUAD_##what(0, OFTEN) QUAD_##what(1, OFTEN) ON("$32") OP("add $128, %[q]")) \
             "5:\n\t" \
-        EACH_##what(E) ON("%[keys_on]") DO("sub %[q_all], %[q]") DO("add $4*" #keys ", %[c]") \
-            DO("decq %[times]") DO("jnz 6b") \
+        EACH_##what(E) ON("%[keys_on]") OP("sub %[q_all], %[q]") OP("add $4*" #keys ", %[c]") \
+            OP("decq %[times]") OP("jnz 6b") \
         : [a] "+r"(a), [b] "+r"(b), [a16] "+r"(a16), [b16] "+r"(b16), [q] "+r"(q), [c] "+r"(c), \
-            [ahead] "+r"(ahead), \
-          [n] "=&r"(n), [times] "+m"(times), [aside] "=m"(aside) \
-        : [far] "r"(far), [far3] "r"(3 * far), [far5] "r"(5 * far), [far7] "r"(7 * far), \
-            [twin] "r"(f->fetch->twin), \
+          [ahead] "+r"(ahead), [n] "=&r"(n), [times] "+m"(times), [aside] "=m"(aside) \
+        : [key_step] "r"(key_step), [key_step3] "r"(3 * key_step), \
+          [key_step5] "r"(5 * key_step), [key_step7] "r"(7 * key_step), \
+          [second] "r"(f->fetch->second), \
           [eights] "m"(eights), [fetches] "m"(fetches), [keys_on] "m"(keys_on), [q_all] "m"(q_all) \
         : CLOBBERS)
 
 #define THIN_SCORES(what, keys, ON, PUT_IT, JOIN_IT) \
     static void asm_thin_##what(const thin *f) { \
-        const int64_t far = f->key_step; \
+        const int64_t key_step = f->key_step; \
         __m256 aside[2]; \
         int64_t end; \
         for (int64_t first = 0; first < f->d; first = end) { \
             end = rdk_piece_end(first, f->d); \
             const int64_t bytes = (end - first) * 4, eights = bytes / 32; \
-            const int64_t keys_on = keys * far - bytes, q_all = bytes * THIN; \
-            const int64_t fetches = how_to_fetch(f->fetch, f->often); \
-            const char *a = f->key + first * 4, *b = a + 8 * far, *a16 = a + 16 * far, *b16 = a \
-                + 24 * far; \
+            const int64_t keys_on = keys * key_step - bytes, q_all = bytes * THIN; \
+            const int64_t fetches = fetch_rate_of(f->fetch, f->often); \
+            const char *a = f->key + first * 4, *b = a + 8 * key_step; \
+            const char *a16 = a + 16 * key_step, *b16 = a + 24 * key_step; \
             const char *ahead = f->fetch->p; \
             const float *q = f->quads + first * THIN; \
             float *c = f->c; \

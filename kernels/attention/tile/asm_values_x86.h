@@ -12,8 +12,8 @@
 #define C_ROW_3 C_ROW_0
 #define C_ROW_4 C_ROW_1
 #define C_ROW_5 C_ROW_2
-#define THREE_ROWS_ON DO("add %[c_row3], %[c]")
-#define THREE_ROWS_BACK DO("sub %[c_row3], %[c]")
+#define THREE_ROWS_ON OP("add %[c_row3], %[c]")
+#define THREE_ROWS_BACK OP("sub %[c_row3], %[c]")
 #define PUT_ROW(sum, r, i) STORE(#i "*" BYTES C_ROW_##r, sum)
 #define EACH_SUM(shape, vectors, ROW, E) \
     FRONT_##shape(EACH_IN_ROW_##vectors, ROW, E) THREE_ROWS_ON \
@@ -33,26 +33,26 @@
 #define HOLD_2_COPIED(s) HOLD_2(s) STORE(#s "*2*" BYTES "(%[copy])", B0) \
     STORE(#s "*2*" BYTES "+" BYTES "(%[copy])", B1)
 #define STEP_ROW_2_COPIED STEP_ROW_2
-#define COPY_ON(steps) DO("add $" #steps "*2*" BYTES ", %[copy]")
+#define COPY_ON(steps) OP("add $" #steps "*2*" BYTES ", %[copy]")
 
 #define VALUE_OUTPUTS \
     [a] "+r"(a), [b] "+r"(b), [c] "+r"(c), [ahead] "+r"(ahead), [n] "=&r"(n), \
-        [times] "+m"(times), [factors] "+m"(factors)
+    [times] "+m"(times), [factors] "+m"(factors)
 #define VALUE_INPUTS \
-    [a_far] "r"(far), [a_far3] "r"(3 * far), [b_step] "r"(b_step), [b_step3] "r"(3 * b_step), \
-        [c_row] "r"(c_row), \
-        [c_row3] "m"(c_row3), [twin] "r"(t->fetch->twin), [lines] "r"(&next), [ones] "m"(ones), \
-            [fours] "m"(fours), \
-        [a_on] "m"(a_on), [b_on] "m"(b_on)
+    [a_step] "r"(a_step), [a_step3] "r"(3 * a_step), \
+    [b_step] "r"(b_step), [b_step3] "r"(3 * b_step), \
+    [c_row] "r"(c_row), [c_row3] "m"(c_row3), \
+    [second] "r"(t->fetch->second), [lines] "r"(&next), \
+    [ones] "m"(ones), [fours] "m"(fours), [a_on] "m"(a_on), [b_on] "m"(b_on)
 #define VALUE_TILES(shape, rows, vectors, held, END, COPY_BY_1, COPY_BY_4, ...) \
-    __asm__ volatile(TILES(ZEROS \
-        STEPS(shape, held, ACROSS, ones, fours, DO("add %[a_far], %[a]") COPY_BY_1, \
-            DO("lea (%[a],%[a_far],4), %[a]") COPY_BY_4, BY_POINTER) \
-        DO("mov %[factors], %[n]") \
+    __asm__ volatile(TILES_DOWN(ZEROS \
+        STEPS(shape, held, ACROSS, ones, fours, OP("add %[a_step], %[a]") COPY_BY_1, \
+            OP("lea (%[a],%[a_step],4), %[a]") COPY_BY_4, BY_POINTER) \
+        OP("mov %[factors], %[n]") \
         LAST_FOUR_FRONT(shape, held, ACROSS, END, ) THREE_ROWS_ON \
             LAST_FOUR_BACK(shape, vectors, ACROSS, END, ) \
-        DO("add %[a_on], %[a]") DO("add %[b_on], %[b]") DO("add %[c_on], %[c]") \
-            DO("addq $4*" #rows ", %[factors]")) \
+        OP("add %[a_on], %[a]") OP("add %[b_on], %[b]") OP("add %[c_on], %[c]") \
+            OP("addq $4*" #rows ", %[factors]")) \
         : VALUE_OUTPUTS __VA_ARGS__ : VALUE_INPUTS, [c_on] "m"(c_on) : CLOBBERS)
 #define VALUE_TILES_IN_PLACE(shape, rows, vectors, END) \
     VALUE_TILES(shape, rows, vectors, vectors, END, , , )
@@ -66,40 +66,40 @@
  * row of the result, and is added to what is looked through for NaN, at SPARE. */
 #define CLEAR(s) ZERO(s)
 #define JOIN_NOTHING(sum, r, i)
-#define PLUS_ROW_TIMES(sum, r, i) PLUS_ROW_TIMES_BY(X, sum, r, i)
+#define PLUS_ROW_TIMES(sum, r, i) PLUS_ROW_TIMES_BY(A0, sum, r, i)
 #define RESULT(s, r, i) \
-    SPLAT("12+16*" #r "(%[results])", X) MOVE(s, B1) TIMES_PLUS(X, B0, B1) \
-    SPLAT("8+16*" #r "(%[results])", X) TIMES_PLUS(X, B1, s) STORE(#i "*" BYTES "(%[n])", s) \
+    SPLAT("12+16*" #r "(%[results])", A0) MOVE(s, B1) TIMES_PLUS(A0, B0, B1) \
+    SPLAT("8+16*" #r "(%[results])", A0) TIMES_PLUS(A0, B1, s) STORE(#i "*" BYTES "(%[n])", s) \
         PLUS_SUM(s, SPARE)
-#define TO_RESULT(r) DO("mov 16*" #r "(%[results]), %[n]") DO("add %[column], %[n]")
+#define TO_RESULT(r) OP("mov 16*" #r "(%[results]), %[n]") OP("add %[column], %[n]")
 #define RESULT_ROW_2(r, s0, s1, JOIN_IT) \
-    DO("mov %[factors], %[n]") JOIN_IT(s0, r, 0) JOIN_IT(s1, r, 1) TO_RESULT(r) \
+    OP("mov %[factors], %[n]") JOIN_IT(s0, r, 0) JOIN_IT(s1, r, 1) TO_RESULT(r) \
         RESULT(s0, r, 0) RESULT(s1, r, 1)
 #define RESULT_ROW_4(r, s0, s1, s2, s3, JOIN_IT) \
-    DO("mov %[factors], %[n]") JOIN_IT(s0, r, 0) JOIN_IT(s1, r, 1) JOIN_IT(s2, r, 2) \
+    OP("mov %[factors], %[n]") JOIN_IT(s0, r, 0) JOIN_IT(s1, r, 1) JOIN_IT(s2, r, 2) \
         JOIN_IT(s3, r, 3) \
     TO_RESULT(r) RESULT(s0, r, 0) RESULT(s1, r, 1) RESULT(s2, r, 2) RESULT(s3, r, 3)
 #define RESULT_TILES(shape, rows, vectors, JOIN_IT) \
-    __asm__ volatile(DO("mov %[notes], %[n]") LOAD("(%[n])", SPARE) TILES(ZEROS \
-        STEPS(shape, vectors, ACROSS, ones, fours, DO("add %[a_far], %[a]"), \
-            DO("lea (%[a],%[a_far],4), %[a]"), BY_POINTER) \
+    __asm__ volatile(OP("mov %[notes], %[n]") LOAD("(%[n])", SPARE) TILES_DOWN(ZEROS \
+        STEPS(shape, vectors, ACROSS, ones, fours, OP("add %[a_step], %[a]"), \
+            OP("lea (%[a],%[a_step],4), %[a]"), BY_POINTER) \
         LAST_FOUR_FRONT(shape, vectors, ACROSS, NOTHING, ) CLEAR(B0) \
             FRONT_##shape(RESULT_ROW_##vectors, JOIN_IT) THREE_ROWS_ON \
         LAST_FOUR_BACK(shape, vectors, ACROSS, NOTHING, ) CLEAR(B0) \
             BACK_##shape(RESULT_ROW_##vectors, JOIN_IT) \
-        DO("add %[a_on], %[a]") DO("add %[b_on], %[b]") DO("add %[c_on], %[c]") \
-            DO("addq $4*" #rows ", %[factors]") \
-        DO("add $16*" #rows ", %[results]")) DO("mov %[notes], %[n]") STORE("(%[n])", SPARE) \
+        OP("add %[a_on], %[a]") OP("add %[b_on], %[b]") OP("add %[c_on], %[c]") \
+            OP("addq $4*" #rows ", %[factors]") \
+        OP("add $16*" #rows ", %[results]")) OP("mov %[notes], %[n]") STORE("(%[n])", SPARE) \
         : VALUE_OUTPUTS, [results] "+r"(results) : VALUE_INPUTS, [c_on] "m"(c_on), \
             [column] "m"(column), [notes] "m"(t->notes) : CLOBBERS)
 
 /* All columns; then what is done with tiles below each other. */
 #define VALUE_COLUMNS(name, rows, vectors, ...) \
     static void name(const tile *t) { \
-        const int64_t far = t->a_step, b_step = t->b_step, c_row = t->c_row * 4, \
+        const int64_t a_step = t->a_step, b_step = t->b_step, c_row = t->c_row * 4, \
             c_row3 = 3 * c_row; \
         const int64_t ones = t->steps & 3, fours = (t->steps >> 2) - 1; \
-        const int64_t a_on = rows * 4 - (t->steps - 4) * far, b_on = -(t->steps - 4) * b_step; \
+        const int64_t a_on = rows * 4 - (t->steps - 4) * a_step, b_on = -(t->steps - 4) * b_step; \
         const char *ahead = t->fetch->p; \
         lines_ahead next = lines_of(t->fetch); \
         for (int64_t i = 0; i < t->across; i++) { \

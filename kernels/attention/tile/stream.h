@@ -14,16 +14,16 @@ enum { RDK_LINE = 64 }; /* bytes that memory moves at once */
  * wait for memory, and the sums with it. */
 typedef struct stream {
     const char *p;
-    int64_t twin;        /* bytes from p to the other place */
+    int64_t second;      /* bytes from p to the other place */
     int64_t left;        /* lines of all rows, in each place */
     int64_t row, in_row; /* lines of a row; those left of this one */
     int64_t gap;         /* bytes from the end of a row's last line to the next row */
 } stream;
 
-RDK_INLINE stream stream_of(const char *p, int64_t twin, int64_t row_bytes, int64_t row_step,
+RDK_INLINE stream stream_of(const char *p, int64_t second, int64_t row_bytes, int64_t row_step,
                             int64_t rows) {
     int64_t lines = (row_bytes + RDK_LINE - 1) / RDK_LINE;
-    stream s = {p, twin, lines * rows, lines, lines, row_step - lines * RDK_LINE};
+    stream s = {p, second, lines * rows, lines, lines, row_step - lines * RDK_LINE};
     if (rows <= 0)
         s.left = 0;
     return s;
@@ -36,7 +36,7 @@ RDK_INLINE void stream_fetch(stream *s, const int n) {
     RDK_UNROLL
     for (int i = 0; i < n; i++) {
         __builtin_prefetch(s->p + i * RDK_LINE, 0, 2);
-        __builtin_prefetch(s->p + s->twin + i * RDK_LINE, 0, 2);
+        __builtin_prefetch(s->p + s->second + i * RDK_LINE, 0, 2);
     }
     s->p += n * RDK_LINE;
     s->left -= n;
@@ -47,9 +47,11 @@ RDK_INLINE void stream_fetch(stream *s, const int n) {
     }
 }
 
-/* Not, once or often: 0, 1, 2. */
-RDK_INLINE int64_t how_to_fetch(const stream *s, bool often) {
-    return s->left <= 0 ? 0 : often ? 2 : 1;
+/* How often each line is asked for. Assembly compares with these numbers, as eight bytes. */
+enum fetch_rate { FETCH_NEVER, FETCH_ONCE, FETCH_OFTEN };
+
+RDK_INLINE int64_t fetch_rate_of(const stream *s, bool often) {
+    return s->left <= 0 ? FETCH_NEVER : often ? FETCH_OFTEN : FETCH_ONCE;
 }
 
 /* After lines have been fetched up to p by other means, where no gaps lie between rows. */

@@ -74,10 +74,10 @@ static rdk_const_view out_view(const pass *p) {
                             out->type};
 }
 
-/* Bytes in two places, `twin` apart. */
-static stream bytes_of(const char *at, int64_t twin, int64_t bytes) {
+/* Bytes in two places, `second` apart. */
+static stream stream_of_bytes(const char *at, int64_t second, int64_t bytes) {
     const int64_t whole = (bytes + RDK_LINE - 1) / RDK_LINE * RDK_LINE;
-    return stream_of(at, twin, whole, whole, 1);
+    return stream_of(at, second, whole, whole, 1);
 }
 
 /* `count` rows from r on, of a view where the rows of a head follow each other: the halves of
@@ -90,8 +90,8 @@ static stream rows_in_order(const pass *p, const rdk_const_view *v, int64_t d, r
     if (v->row_stride != d || count <= 0)
         return no_stream();
     if (heads == 1)
-        return bytes_of(at, count / 2 * d * 4, (count + 1) / 2 * d * 4);
-    return bytes_of(at, v->head_stride * 4, ((in_heads + count - 1) / heads + 1) * d * 4);
+        return stream_of_bytes(at, count / 2 * d * 4, (count + 1) / 2 * d * 4);
+    return stream_of_bytes(at, v->head_stride * 4, ((in_heads + count - 1) / heads + 1) * d * 4);
 }
 
 static stream queries_in_order(const pass *p, rdk_row r, int64_t count, int head) {
@@ -154,12 +154,12 @@ typedef struct panel {
 } panel;
 
 /* The scores of `now` beside the values of `before`; either may be NULL. */
-typedef struct beside {
+typedef struct overlap {
     const group *now, *before;
     int key, keys_end, value, values_end; /* lanes that are still to come */
     int at_once, keys; /* lanes of a panel, and of one run of the thin function */
     panel after;       /* the first keys of what comes then */
-} beside;
+} overlap;
 
 /* What lies so many rows after the first of `now`: more of them, then those of `then`. Rows of
  * `now` that lie nowhere count. */
@@ -177,7 +177,7 @@ static panel rows_on(panel now, panel then, int64_t rows, int64_t step) {
 
 /* What to fetch beside the next panels. From a cache: keys one panel ahead, values half a
  * panel, so that less of them waits in L1. From memory: further. */
-static prefetch prefetch_panels(const pass *p, const beside *s) {
+static prefetch prefetch_panels(const pass *p, const overlap *s) {
     const rdk_plan *plan = p->plan;
     const rdk_run *run = s->now ? &s->now->kv : &s->before->kv;
     panel keys = {NULL, s->values_end - s->value}, values = {NULL, s->keys_end - s->key};

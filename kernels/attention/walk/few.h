@@ -45,10 +45,10 @@ static void enter_group(const pass *p, const group *g) {
 /* ---- Panels -------------------------------------------------------------------------------- */
 
 /* One group and one block; two of them are under way at once. */
-typedef struct work {
+typedef struct group_block {
     key_block b;
     group g;
-} work;
+} group_block;
 
 /* What all scores of a block have in common. */
 RDK_INLINE void begin_few(const pass *p, const group *g, thin *f) {
@@ -61,7 +61,7 @@ RDK_INLINE void begin_few(const pass *p, const group *g, thin *f) {
 
 /* The scores of the next panel, by query, with what f knows of all lanes. The last keys may
  * come twice in part. */
-static void score_few(const pass *p, const beside *s, thin *f) {
+static void score_few(const pass *p, const overlap *s, thin *f) {
     const group *g = s->now;
     const bool is_far = g->kv.k_step >= p->plan->packing.far_step;
     const int end = (int)rdk_least(s->key + s->at_once, s->keys_end);
@@ -83,16 +83,16 @@ static void score_few(const pass *p, const beside *s, thin *f) {
 }
 
 /* Adds the next panel of values, with what t knows of all lanes. */
-static void add_few_values(const pass *p, const beside *s, tile *t) {
+static void add_few_values(const pass *p, const overlap *s, tile *t) {
     const group *g = s->before;
     const lanes l = {s->value, (int)rdk_least(s->value + s->at_once, s->values_end)};
     const int rows = may_be_multiplied(p, g, l) ? g->count : 1;
     for (int i = 0; i < g->count; i += rows)
-        add_part(p, g, (rectangle){i, i + rows, l.lo, l.hi}, t);
+        add_rectangle(p, g, (rectangle){i, i + rows, l.lo, l.hi}, t);
 }
 
 /* Scores of so few keys that the thin function would read others are left to tiles. */
-static void begin_scores(const pass *p, group *g, beside *s) {
+static void begin_scores(const pass *p, group *g, overlap *s) {
     s->key = s->keys_end = g->lo;
     if (g->hi - g->lo < s->keys) {
         stream none = no_stream();
@@ -109,7 +109,7 @@ static void begin_scores(const pass *p, group *g, beside *s) {
 
 /* The scores of `now` beside the values of `before`; either may be NULL. */
 static void score_beside_values(const pass *p, group *now, const group *before, panel after) {
-    beside s = {.now = now, .before = before, .after = after};
+    overlap s = {.now = now, .before = before, .after = after};
     thin f;
     tile t;
     s.keys = thin_keys(now ? now->count : before->count, p->chains);
@@ -138,16 +138,17 @@ static void score_beside_values(const pass *p, group *now, const group *before, 
 /* ---- The walk ------------------------------------------------------------------------------ */
 
 /* Block b of all row blocks; returns the work whose values are still to be added. */
-static work *pass_few(const pass *p, const key_block *b, work works[2], work *before) {
+static group_block *pass_few(const pass *p, const key_block *b, group_block slots[2],
+                             group_block *before) {
     for (int i = 0; i < p->count; i++) {
-        work *now = before == works ? works + 1 : works;
+        group_block *now = before == slots ? slots + 1 : slots;
         now->b = *b;
         find_group(p, &p->blocks[i], 0, &now->g);
         if (!look_at(p, &now->b, &now->g))
             continue;
         if (is_first_block(&now->g))
             enter_group(p, &now->g);
-        now->g.scores += (now - works) * UNIT * RDK_BLOCK;
+        now->g.scores += (now - slots) * UNIT * RDK_BLOCK;
         const rdk_run next = run_after(p, i, b);
         if (p->plan->from_memory)
             touch_run(p, next);
@@ -161,7 +162,7 @@ static work *pass_few(const pass *p, const key_block *b, work works[2], work *be
 }
 
 /* The values that are still to be added when the last scores are there. */
-static void end_few(const pass *p, const work *last) {
+static void end_few(const pass *p, const group_block *last) {
     const rdk_run next = run_of_next_task(p);
     score_beside_values(p, NULL, &last->g, (panel){next.k, next.count});
     end_block(p, &last->g);
@@ -169,9 +170,9 @@ static void end_few(const pass *p, const work *last) {
 
 static void walk_few(const pass *p) {
     key_block b = {.hi = 0};
-    work works[2], *last = NULL;
+    group_block slots[2], *last = NULL;
     while (next_block(p, &b))
-        last = pass_few(p, &b, works, last);
+        last = pass_few(p, &b, slots, last);
     if (last)
         end_few(p, last);
 }

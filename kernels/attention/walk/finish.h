@@ -99,7 +99,7 @@ static char *out_row(const pass *p, const rdk_row *r) {
     return rdk_view_row(&p->call->out, r->batch, r->head, r->query);
 }
 
-static void write_lse(const pass *p, const rdk_row *r) {
+static void write_row_lse(const pass *p, const rdk_row *r) {
     const rdk_view *lse = &p->call->lse;
     if (lse->data)
         rdk_store(rdk_view_row(lse, r->batch, r->head, r->query), RDK_F32, 0,
@@ -107,7 +107,7 @@ static void write_lse(const pass *p, const rdk_row *r) {
 }
 
 /* A row of the scratch, all of whose chunks are closed. */
-static void write_row(const pass *p, int64_t row) {
+static void write_closed_row(const pass *p, int64_t row) {
     const rdk_row *r = &p->rows[row];
     const double l = r->closed.l;
     if (l > 0)
@@ -115,12 +115,12 @@ static void write_row(const pass *p, int64_t row) {
                             rdk_inverse_of(l));
     else
         f32x16_fill(out_row(p, r), RDK_F32, 0, p->call->d_v, l == 0 ? 0 : NAN);
-    write_lse(p, r);
+    write_row_lse(p, r);
 }
 
 static void write_rows(const pass *p, const group *g) {
     for (int i = 0; i < g->count; i++)
-        write_row(p, g->first + i);
+        write_closed_row(p, g->first + i);
 }
 
 /* ---- Plain groups -------------------------------------------------------------------------- */
@@ -131,15 +131,15 @@ static void write_rows(const pass *p, const group *g) {
 static bool is_plain(const pass *p, const group *g) {
     const float *T = p->T + 2 * g->first;
     const f32x16 hot = f32x16_set1(RDK_ATTENTION_HOT), cold = f32x16_set1(-RDK_ATTENTION_HOT);
-    const f32x16 yes = f32x16_set1(0), no = f32x16_set1(1);
-    f32x16 odd = yes;
+    const f32x16 zero = f32x16_set1(0), one = f32x16_set1(1);
+    f32x16 not_plain = zero;
     for (int i = 0; i < g->count; i += RDK_LANES) {
         const int n = (int)rdk_least(g->count - i, RDK_LANES);
         const f32x16 t = f32x16_select(b32x16_first(n), f32x16_load(T + i), hot);
-        odd = f32x16_select(f32x16_le(t, hot), odd, no);
-        odd = f32x16_select(f32x16_le(cold, t), odd, no);
+        not_plain = f32x16_select(f32x16_le(t, hot), not_plain, one);
+        not_plain = f32x16_select(f32x16_le(cold, t), not_plain, one);
     }
-    return is_first_chunk(p, g, g->block->chunk) && f32x16_max_lanes(odd) == 0;
+    return is_first_chunk(p, g, g->block->chunk) && f32x16_max_lanes(not_plain) == 0;
 }
 
 /* Nothing but what is written needs the states. */
@@ -147,7 +147,7 @@ static void close_plainly(const pass *p, const group *g) {
     for (int i = 0; p->keeps_states && i < g->count; i++) {
         rdk_row *r = &p->rows[g->first + i];
         r->closed = rdk_state_closed(p->M[2 * g->first + i], p->l[g->first + i], false);
-        write_lse(p, r);
+        write_row_lse(p, r);
     }
 }
 

@@ -80,6 +80,6 @@ static void hide_unseen(const group *g) {
 static void logits_of_group(group *g) {
     if (!g->whole || g->lo % RDK_LANES || g->hi % RDK_LANES) {
         hide_unseen(g);
-        g->noted = false;
+        g->has_notes = false;
     }
 }

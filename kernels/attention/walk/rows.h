@@ -17,7 +17,7 @@ static void rows_of_group(const row_block *rows, int i, int64_t *first, int *cou
 }
 
 /* Where sight grows, the first row and the last say all. */
-static span span_of(const pass *p, const rdk_row *rows, int count) {
+static span span_of_rows(const pass *p, const rdk_row *rows, int count) {
     span s = {.sees = rows[0].sees, .all = rows[0].sees, .open = NO_CHUNK};
     for (int i = rdk_sight_grows(&p->call->sight) ? count - 1 : 0; i < count; i++) {
         s.sees = rdk_sight_hull(s.sees, rows[i].sees);
@@ -27,7 +27,7 @@ static span span_of(const pass *p, const rdk_row *rows, int count) {
 }
 
 /* Rows first ... of a key/value head, into rows->count rows of the scratch. */
-static void enter_rows(const pass *p, row_block *rows, int64_t first) {
+static void enter_row_block(const pass *p, row_block *rows, int64_t first) {
     const int64_t heads = p->call->heads_per_kv;
     int64_t head = first % heads, query = first / heads;
     rdk_sight sees = rdk_sight_of(&p->call->sight, rows->batch, query);
@@ -50,7 +50,7 @@ static void enter_spans(const pass *p, row_block *rows) {
         int64_t first;
         int count;
         rows_of_group(rows, i, &first, &count);
-        rows->spans[i] = span_of(p, &p->rows[first], count);
+        rows->spans[i] = span_of_rows(p, &p->rows[first], count);
         rows->sees = rdk_sight_hull(rows->sees, rows->spans[i].sees);
     }
 }

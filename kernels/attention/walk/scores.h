@@ -48,9 +48,9 @@ static void score_vectors(const pass *p, group *g, rectangle r, int vectors, str
         rest += at_once;
         half = rest / 2;
     }
-    g->noted &= score_keys(&t, at_once, vectors, whole);
-    g->noted &= score_keys(&t, rest - half, vectors, 1);
-    g->noted &= score_keys(&t, half, vectors, 1);
+    g->has_notes &= score_keys(&t, at_once, vectors, whole);
+    g->has_notes &= score_keys(&t, rest - half, vectors, 1);
+    g->has_notes &= score_keys(&t, half, vectors, 1);
 }
 
 /* Half a vector of rows comes first, if they are no whole vectors. */
@@ -111,7 +111,7 @@ static void score_group(const pass *p, group *g, stream *fetch) {
         g->notes[i] = -INFINITY;
         g->notes[TILE_GROUP + i] = 0;
     }
-    g->noted = true;
+    g->has_notes = true;
     if (g->whole)
         score_rectangle(p, g, (rectangle){0, g->width, g->lo, g->hi}, fetch);
     else

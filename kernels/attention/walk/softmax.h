@@ -95,7 +95,7 @@ static void find_references(const pass *p, group *g) {
     _Alignas(RDK_LINE) float max[3 * TILE_GROUP];
     float *M = p->M + 2 * g->first, *T = p->T + 2 * g->first;
     f32x16 sum = f32x16_set1(0), moved = sum;
-    (g->by_query ? largest_by_query : g->noted ? largest_noted : largest_by_key)(g, max, &sum);
+    (g->by_query ? largest_by_query : g->has_notes ? largest_noted : largest_by_key)(g, max, &sum);
     for (int i = 0; i < 2 * g->width; i += RDK_LANES) {
         f32x16 t = f32x16_max(f32x16_load(max + i), f32x16_load(max + g->width + i));
         f32x16_store(max + i, t);

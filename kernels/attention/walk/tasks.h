@@ -13,7 +13,7 @@ static void begin_pass(pass *p, const rdk_plan *plan, void *scratch) {
     p->q = (float *)(void *)(at + s->q);
     p->first_sums = (float *)(void *)(at + s->first_sums);
     p->sums = (float *)(void *)(at + s->sums);
-    p->part = (float *)(void *)(at + s->part);
+    p->partial = (float *)(void *)(at + s->partial);
     p->scores = (float *)(void *)(at + s->scores);
     p->values = (float *)(void *)(at + s->values);
     p->M = (float *)(void *)(at + s->M);
@@ -29,10 +29,10 @@ static void enter_task(pass *p, const rdk_task *t) {
     for (int i = 0; i < p->count; i++) {
         row_block *rows = &p->blocks[i];
         *rows = (row_block){.batch = t->batch, .kv_head = t->kv_head + i, .count = t->rows};
-        rows->first = i * p->plan->apart;
+        rows->first = i * p->plan->rows_apart;
         rows->spans = spans;
         spans += groups_of(rows);
-        enter_rows(p, rows, t->first);
+        enter_row_block(p, rows, t->first);
         enter_spans(p, rows);
     }
 }

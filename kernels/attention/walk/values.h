@@ -192,7 +192,7 @@ static void add_last_columns(const pass *p, const group *g, lanes l, int rows, t
 /* Adds the lanes of a part of the block to the sums of some rows, which wait for the block's
  * other lanes unless these are the last. Parts come in order, and t knows what they have in
  * common. */
-static void add_part(const pass *p, const group *g, rectangle r, tile *t) {
+static void add_rectangle(const pass *p, const group *g, rectangle r, tile *t) {
     const int64_t first = r.first * p->width;
     const bool is_last = r.hi == g->hi;
     lanes l = lanes_of_rows(g, r.first, r.after);
@@ -202,8 +202,8 @@ static void add_part(const pass *p, const group *g, rectangle r, tile *t) {
     t->steps = l.hi - l.lo;
     t->a = (const char *)score_at(g, l.lo, r.first);
     t->b = value_at(g, l.lo);
-    t->from = r.lo == g->lo ? NULL : p->part + first;
-    t->c = is_last ? g->sums + first : p->part + first;
+    t->from = r.lo == g->lo ? NULL : p->partial + first;
+    t->c = is_last ? g->sums + first : p->partial + first;
     t->factors = is_last ? factors_of(g, r.first) : NULL;
     add_columns(t, r.after - r.first, (int)whole_vectors(p));
     add_last_columns(p, g, l, r.after - r.first, t);
@@ -211,7 +211,7 @@ static void add_part(const pass *p, const group *g, rectangle r, tile *t) {
 
 static void add_row_by_row(const pass *p, const group *g, lanes l, tile *t) {
     for (int i = 0; i < g->count && l.lo < l.hi; i++)
-        add_part(p, g, (rectangle){i, i + 1, l.lo, l.hi}, t);
+        add_rectangle(p, g, (rectangle){i, i + 1, l.lo, l.hi}, t);
 }
 
 /* What all rows see for bands of them; what lies before and behind it row by row, each as far
@@ -225,7 +225,7 @@ static void add_values_by_row(const pass *p, const group *g, stream *fetch) {
     add_row_by_row(p, g, (lanes){g->lo, lo}, &t);
     for (int i = 0; i < bands && lo < hi; i++) {
         const int first = g->count * i / bands, after = g->count * (i + 1) / bands;
-        add_part(p, g, (rectangle){first, after, lo, hi}, &t);
+        add_rectangle(p, g, (rectangle){first, after, lo, hi}, &t);
     }
     add_row_by_row(p, g, (lanes){hi, g->hi}, &t);
 }

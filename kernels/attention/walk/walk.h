@@ -69,7 +69,7 @@ typedef struct pass {
     float *q;          /* group by group, [d_qk][width of the group] */
     float *first_sums; /* of a row's first chunk, then of all that are closed; row by row */
     float *sums;       /* of another chunk that is open */
-    float *part;       /* of a group over the first keys of a block that is added in parts */
+    float *partial;    /* of a group over the first keys of a block that is added in parts */
     float *scores;     /* of a block and group: [lane][row] or [row][lane]; then weights */
     float *values;     /* packed: [strip][lane][columns of the strip] */
     float *M, *T; /* of the open chunk: reference, largest logit; group by group, all rows twice */
@@ -124,7 +124,7 @@ typedef struct group {
     float *scores;           /* of lane 0 */
     int lane_step, row_step; /* floats from a score to that of the next lane, and row */
     float *sums;             /* of row 0 */
-    bool noted;              /* tiles have left `notes` */
+    bool has_notes;          /* tiles have left `notes` */
     bool rescales;           /* one of `rescale` is not 1 */
     _Alignas(RDK_LINE) float notes[2 * TILE_GROUP]; /* the largest score of each row; sums */
     /* What sums are multiplied with, all rows twice; eight more are read. */
