@@ -261,8 +261,8 @@ ATTENTION = [
     ("all_references_move_with_one", "vector", [
         (WALK, "f32x16_select(may_stay(t, old), old, rint)", "f32x16_max(old, rint)")]),
     ("weights_relative_to_the_last_chunk", "vector", [
-        (WALK, "has_plain_weights(r) ? (float)r->closed.M",
-               "has_plain_weights(r) ? p->M[2 * g->first + i]")]),
+        (WALK, "has_ordinary_weights(r) ? (float)r->closed.M",
+               "has_ordinary_weights(r) ? p->M[2 * g->first + i]")]),
     # Values
     ("output_in_another_row", "vector", [
         (ASM_VALUES, "#define C_ROW_4 C_ROW_1", "#define C_ROW_4 C_ROW_2"),

@@ -1,4 +1,4 @@
-/* Tasks: the pass is set up, then the rows of each task go through the keys. */
+/* Tasks: the pass is set up once, then the rows of each task go through the keys. */
 
 static void begin_pass(pass *p, const rdk_plan *plan, void *scratch) {
     const rdk_problem *c = &plan->problem;
@@ -22,7 +22,7 @@ static void begin_pass(pass *p, const rdk_plan *plan, void *scratch) {
     p->rows = (rdk_row *)(void *)(at + s->row);
 }
 
-/* The rows of a task, as one row block, or as one of each head that goes in step. */
+/* Enters the rows of a task: one row block, or one of each of several heads in step. */
 static void enter_task(pass *p, const rdk_task *t) {
     p->count = (int)t->heads;
     span *spans = p->spans;
@@ -37,7 +37,7 @@ static void enter_task(pass *p, const rdk_task *t) {
     }
 }
 
-/* Rows of groups that no block came to: they see nothing. */
+/* Writes the rows of groups that see nothing: no block came to them. */
 static void write_unseeing(const pass *p, const row_block *rows) {
     const int groups = groups_of(rows);
     for (int i = 0; i < groups; i++) {
@@ -62,8 +62,8 @@ static void walk_task(const pass *p) {
         write_weights(p);
 }
 
-/* Tasks first ... end - 1. A scale that is not finite makes all NaN that sees a key, as the
- * reference has it. */
+/* Does tasks first ... end - 1. With a scale that is not finite, every row that sees a key is NaN;
+ * the reference does such a call. */
 static void walk_tasks(const rdk_plan *plan, int64_t first, int64_t end, void *scratch) {
     pass p;
     if (!isfinite(plan->problem.scale)) {
