@@ -147,7 +147,7 @@ ATTENTION = [
         (ASM, "ROW(1, 3, 4, 5, ", "ROW(0, 3, 4, 5, "),
         (TILE_NEON, "TILES[rows]", "TILES[rows - (rows == 4 && vectors == 6)]")]),
     ("few_score_the_same_keys_twice", "vector", [
-        (THIN_X86, "turn_keys(high, keys_on(key, step, 8 / lanes),", "turn_keys(high, key,"),
+        (THIN_X86, "transpose_keys(high, keys_on(key, step, 8 / lanes),", "transpose_keys(high, key,"),
         (THIN_NEON, "thin_chains(f, f->key + i * f->key_step,", "thin_chains(f, f->key,")]),
     ("few_halves_of_four_keys_swapped", "vector", [
         (THIN_X86, "m[1] = pairs_high(p[0], p[1]);", "m[1] = pairs_high(p[1], p[0]);"),

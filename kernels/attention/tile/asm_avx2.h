@@ -1,6 +1,6 @@
-/* The tiles that most of the time goes to, by hand: twelve sums, a step of b and an element of
- * a take all sixteen registers, with which no compiler gets by. And what thin row blocks
- * need. */
+/* AVX2's tiles in assembly: those that most of the time goes to, and those of thin row blocks.
+ * Twelve sums, a step of b and an element of a take all sixteen registers, which no compiler
+ * manages without spills. */
 #ifndef RDK_ASM_AVX2_H
 #define RDK_ASM_AVX2_H
 
@@ -44,7 +44,8 @@
 #define BACK_8x1(ROW, ...) \
     ROW(4, 4, __VA_ARGS__) ROW(5, 5, __VA_ARGS__) ROW(6, 6, __VA_ARGS__) ROW(7, 7, __VA_ARGS__)
 
-/* The keys of the next tile, into L1. With two chains all of a key is read in half of the time. */
+/* Fetches the keys of the next tile into L1. Of two chains the first one reads every line of its
+ * keys, in half of the time that the tile takes. */
 #define KEYS_AHEAD_4x3 \
     OP("prefetcht0 " FROM_4(a, a_row)) OP("prefetcht0 " FROM_5(a, a_row)) \
     OP("prefetcht0 " FROM_6(a, a_row)) OP("prefetcht0 " FROM_7(a, a_row))
@@ -74,7 +75,7 @@ VALUES_COPIED(6x2, 6, 2)
 #define STEP_4x2(s) STEP(4x2, 2, BY_QUERY, s)
 #define EACH_4x2(DO_IT) EACH_SUM(4x2, 2, NO_ROW, DO_IT)
 
-/* As many lines as steps read, as evenly as it goes. */
+/* Lines that are fetched beside a step: as many as it reads, spread as evenly as possible. */
 #define BESIDE_EVEN_1x8(F) LINE(1, F) LINE(1, F)
 #define BESIDE_ODD_1x8 BESIDE_EVEN_1x8
 #define BESIDE_EVEN_2x4(F) LINE(2, F)
@@ -102,7 +103,7 @@ THIN_SCORES(4_of_2, 8, TWO_ON, PUT_TWO, JOINED)
 
 /* clang-format on */
 
-/* Names that others may want. */
+/* Short names, which others may want. */
 #undef B
 #undef V
 #undef A0

@@ -9,12 +9,12 @@
 
 enum { RDK_LINE = 64 }; /* bytes that memory moves at once */
 
-/* Memory that will be read soon, line by line, in two places at once: two streams are more
- * than one to memory. Lines are asked for between the steps of a tile: a burst of them would
- * wait for memory, and the sums with it. */
+/* Memory that will be read soon, line by line, in two places in turn: memory gives two streams of
+ * lines faster than one. Lines are asked for between the steps of a tile: a burst of prefetches
+ * would wait for memory, and the sums with it. */
 typedef struct stream {
     const char *p;
-    int64_t second;      /* bytes from p to the other place */
+    int64_t second;      /* bytes from p to the second place */
     int64_t left;        /* lines of all rows, in each place */
     int64_t row, in_row; /* lines of a row; those left of this one */
     int64_t gap;         /* bytes from the end of a row's last line to the next row */
@@ -29,7 +29,7 @@ RDK_INLINE stream stream_of(const char *p, int64_t second, int64_t row_bytes, in
     return s;
 }
 
-/* The next n lines of each place, n a constant; at the end of a row perhaps some behind it. */
+/* Fetches the next n lines of each place, n a constant; at the end of a row perhaps some behind. */
 RDK_INLINE void stream_fetch(stream *s, const int n) {
     if (s->left <= 0)
         return;
@@ -54,17 +54,17 @@ RDK_INLINE int64_t fetch_rate_of(const stream *s, bool often) {
     return s->left <= 0 ? FETCH_NEVER : often ? FETCH_OFTEN : FETCH_ONCE;
 }
 
-/* After lines have been fetched up to p by other means, where no gaps lie between rows. */
+/* Notes that lines up to p have been fetched by other means, where no gaps lie between rows. */
 RDK_INLINE void stream_fetched(stream *s, const char *p) {
     s->left -= (p - s->p) / RDK_LINE;
     s->p = p;
 }
 
-/* The same stream by addresses, for those who fetch line by line by other means. */
+/* The same stream by addresses, for assembly that fetches line by line. */
 typedef struct lines_ahead {
     const char *end, *row_end; /* behind the last line of all, and of this row */
-    int64_t row, row_step;     /* bytes of a row, and from row to row */
-    int64_t gap;               /* the difference */
+    int64_t row, row_step;     /* bytes of a row's lines, and from row to row */
+    int64_t gap;               /* row_step - row */
 } lines_ahead;
 
 RDK_INLINE lines_ahead lines_of(const stream *s) {
@@ -77,8 +77,8 @@ RDK_INLINE lines_ahead lines_of(const stream *s) {
     return l;
 }
 
-/* After lines have been fetched up to p, in a row that ends at `row_end` of l where there are
- * gaps. */
+/* Notes that lines up to p have been fetched. Where there are gaps, p is in the row that ends at
+ * l->row_end. */
 RDK_INLINE void stream_follow(stream *s, const char *p, const lines_ahead *l) {
     if (l->gap == 0) {
         stream_fetched(s, p);

@@ -193,17 +193,18 @@ static void find_queries(const pass *p, int64_t first, int64_t end, const char *
 
 /* Transposes elements c ... end - 1 of TILE_LANES rows, times scale. The rows `next` are fetched
  * meanwhile, unless that is NULL. */
-static void turn_rows(tile_turned to, const char *const row[TILE_LANES],
-                      const char *const next[TILE_LANES], int64_t c, int64_t end, float scale) {
+static void transpose_queries(tile_transposed to, const char *const row[TILE_LANES],
+                              const char *const next[TILE_LANES], int64_t c, int64_t end,
+                              float scale) {
     const int64_t on = TILE_LANES / 2 * to.step;
     tile_vec by = tile_splat(&scale);
     for (; c + TILE_LANES <= end; c += TILE_LANES, to.even += on, to.odd += on) {
         if (next)
             fetch_of_rows(next, c);
-        pack_columns(to, row, c, TILE_LANES, by);
+        transpose_rows(to, row, c, TILE_LANES, by);
     }
     if (c < end)
-        pack_columns(to, row, c, (int)(end - c), by);
+        transpose_rows(to, row, c, (int)(end - c), by);
 }
 
 /* Enters the queries of one vector of rows at `to`. */
@@ -212,11 +213,11 @@ static void enter_vector(const pass *p, const group *g, float *to,
     const int64_t d = p->call->d_qk, w = g->width;
     const float scale = p->call->scale;
     if (!g->by_chain)
-        turn_rows((tile_turned){to, to + w, 2 * w}, row, next, 0, d, scale);
+        transpose_queries((tile_transposed){to, to + w, 2 * w}, row, next, 0, d, scale);
     for (int64_t c = 0, after; g->by_chain && c < d; c = after) {
         after = rdk_piece_end(c, d);
         float *even = to + c * w, *odd = to + (c + (after - c + 1) / 2) * w;
-        turn_rows((tile_turned){even, odd, w}, row, next, c, after, scale);
+        transpose_queries((tile_transposed){even, odd, w}, row, next, c, after, scale);
     }
 }
 
