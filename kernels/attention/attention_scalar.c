@@ -48,7 +48,7 @@ typedef struct chunk {
     float *o;
 } chunk;
 
-/* NaN is passed over: every comparison with it is false. */
+/* The largest score of some keys. NaN is passed over: every comparison with it is false. */
 static float largest_score(const chunk *c, rdk_sight keys) {
     float T = -INFINITY;
     for (int64_t j = keys.first; j < keys.end; j++) {
@@ -74,7 +74,7 @@ static void add_block_weights(chunk *c, rdk_sight keys, float r) {
     c->l = c->l * r + rdk_fold(lane);
 }
 
-/* The values of a block have a sum of their own, which is added to o times r. */
+/* The values of a block have a sum of their own, to which o times r is added. */
 static void add_block_values(const chunk *c, rdk_sight keys, float r) {
     const int64_t d_v = c->q->of->d_v;
     float p[RDK_MAX_HEAD_DIM] = {0};
@@ -155,7 +155,7 @@ static void write_out(const rdk_query *q, const rdk_state *s, const float *o, ch
     }
 }
 
-/* What key j has in the weights of a row, if it is seen. */
+/* The weight that is written for key j, which the query sees. */
 static float written_weight(const rdk_query *q, const rdk_state *s, int64_t j) {
     if (s->l != s->l)
         return NAN;
