@@ -104,8 +104,9 @@ THIN_SCORES(4_of_2, 8, TWO_ON, PUT_TWO, JOINED)
 /* clang-format on */
 
 /* Short names, which others may want. */
-#undef B
-#undef V
+#undef OP
+#undef B_AT
+#undef VECTOR
 #undef A0
 
 _Static_assert(TILE_GROUP == 24, "NOTED_SUM");
