@@ -13,8 +13,6 @@ ALONE = "alone"
 ROWS = "kernels/softmax/softmax_rows.h"
 TYPES = "kernels/vec/f32x16_types.h"
 WALK = "kernels/attention/"
-TILE_H = "kernels/attention/tile/tile.h"
-TILE = "kernels/attention/tile/tile_body.h"
 TILE_X86 = "kernels/attention/tile/tile_x86.h"
 TILE_AVX2 = "kernels/attention/tile/tile_avx2.h"
 ASM = "kernels/attention/tile/asm_avx2.h"
@@ -142,7 +140,7 @@ ATTENTION = [
         (TILE_NEON, "m[3] = vcombine_f32(vget_high_f32(p.val[1]), vget_high_f32(q.val[1]));",
                     "m[3] = vcombine_f32(vget_high_f32(q.val[1]), vget_high_f32(p.val[1]));")]),
     ("keys_of_another_panel", "vector", [
-        (TILE, "t->a + n * rows * a_row", "t->a + (n & 1) * rows * a_row")]),
+        (WALK, "t->a + n * rows * a_row", "t->a + (n & 1) * rows * a_row")]),
     ("key_of_a_tile_taken_twice", "vector", [
         (ASM, "ROW(1, 3, 4, 5, ", "ROW(0, 3, 4, 5, "),
         (TILE_NEON, "TILES[rows]", "TILES[rows - (rows == 4 && vectors == 6)]")]),
@@ -169,7 +167,7 @@ ATTENTION = [
         (THIN_NEON, "thin_ones(&high, f, above, whole, 1, f->d);", "thin_ones(&high, f, key, whole, 1, f->d);")]),
     ("few_groups_of_keys_all_alike", "vector", [
         (ASM_THIN, "keys_on = keys * key_step - bytes", "keys_on = -bytes"),
-        (TILE_H, "one.key += keys * one.key_step", "one.key += 0")]),
+        (WALK, "one.key += keys * one.key_step", "one.key += 0")]),
     ("edge_tile_one_row_short", "vector", [
         (WALK, "run_tile(t, keys, vectors) ==", "run_tile(t, times == 1 && keys > 1 ? keys - 1 : keys, vectors) ==")]),
     ("last_key_not_scored", "vector", [
@@ -189,16 +187,16 @@ ATTENTION = [
     ("chains_of_queries_swapped", "vector", [
         (WALK, "(c + (after - c + 1) / 2) * w;", "(c + (after - c + 1) / 2 - (c > 0)) * w;")]),
     ("second_chain_alone", "vector", [
-        (TILE, "if (k.first > 0)", "if (k.first > 1)")]),
+        (WALK, "if (k.first > 0)", "if (k.first > 1)")]),
     ("second_chain_alone_by_hand", "vector", [ # NEON, which has no tiles by hand, gets another wrong shape
         (ASM_X86, "ADD(AT_VECTOR(i), sum) PUT", "PUT"),
         (TILE_NEON, "TILES[rows]", "TILES[rows - (rows == 8 && vectors == 2)]")]),
     ("second_chain_from_the_first_step", "vector", [
         (ASM_X86, "b_row - (even - 4) * b_step", "0 - (even - 4) * b_step"),
-        (TILE, "chain_in_b(t, &k) + b_before", "t->b + b_before")]),
+        (WALK, "chain_in_b(t, &k) + b_before", "t->b + b_before")]),
     ("tiles_below_each_other_all_alike", "vector", [
         (ASM_X86, "a_on = rows * a_row - 4 - (odd - 4) * 8", "a_on = -4 - (odd - 4) * 8"),
-        (TILE, "t->a + n * rows * a_row + k.first", "t->a + k.first")]),
+        (WALK, "t->a + n * rows * a_row + k.first", "t->a + k.first")]),
     # What a query sees
     ("causal_sees_one_key_more", "vector", [
         (WALK, "f32x16_le(f32x16_set1((float)(lane + 1)), end)", "f32x16_le(f32x16_set1((float)lane), end)")]),
@@ -244,9 +242,9 @@ ATTENTION = [
     ("few_sum_not_rescaled", "vector", [
         (WALK, "before = g->rescales ? *l * g->rescale[i] : *l;", "before = *l;")]),
     ("output_not_rescaled", "vector", [
-        (TILE, "tile_splat(factors + r)", "tile_splat(TILE_ONES + r)")]),
+        (WALK, "tile_splat(factors + r)", "tile_splat(TILE_ONES + r)")]),
     ("output_rescaled_like_the_first_row", "vector", [
-        (TILE, "tile_splat(factors + r)", "tile_splat(factors)")]),
+        (WALK, "tile_splat(factors + r)", "tile_splat(factors)")]),
     ("output_rescaled_like_the_first_row_by_hand", "vector", [
         (ASM_VALUES, 'SPLAT(#r "*4(%[n])", x)', 'SPLAT("0*4(%[n])", x)'),
         (TILE_NEON, "TILES[rows]", "TILES[rows - (rows == 6 && vectors == 4)]")]),
@@ -276,7 +274,7 @@ ATTENTION = [
                "                strip = TILE_STRIP - strip;")]),
     ("columns_side_by_side_all_alike", "vector", [
         (ASM_VALUES, "*b = t->b + i * t->b_across;", "*b = t->b;"),
-        (TILE, "tile_column(t, i * t->b_across,", "tile_column(t, 0,")]),
+        (WALK, "tile_column(t, i * t->b_across,", "tile_column(t, 0,")]),
     ("values_put_one_step_too_far", "vector", [ # NEON, which has no tiles by hand, gets another wrong place
         (ASM_VALUES, "COPY_ON(1), COPY_ON(4)", "COPY_ON(1), COPY_ON(5)"),
         (WALK, "lane * columns + (c - strip)", "(lane + 1) % RDK_BLOCK * columns + (c - strip)")]),
@@ -332,7 +330,7 @@ ATTENTION = [
     ("first_block_added_to_what_was_there", "vector", [
         (WALK, "return g->opens ? NULL : g->rescales", "return g->rescales")]),
     ("blocks_forgotten", "vector", [
-        (TILE, "            else if (factors)\n", "            else if (false)\n")]),
+        (WALK, "            else if (factors)\n", "            else if (false)\n")]),
     ("blocks_forgotten_by_hand", "vector", [ # NEON, which has no tiles by hand, gets another wrong shape
         (ASM_VALUES, "#define ADD_ROW(sum, r, i) PLUS_ROW(sum, r, i) PUT_ROW", "#define ADD_ROW(sum, r, i) PUT_ROW"),
         (TILE_NEON, "TILES[rows][vectors]", "TILES[rows][vectors == 16 ? 8 : vectors]")]),
