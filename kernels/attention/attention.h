@@ -5,7 +5,7 @@
 #include "kernels/attention/plan.h"
 #include "kernels/attention/state.h"
 
-/* One query of one head. */
+/* One query of one head, as the reference works on it. */
 typedef struct rdk_query {
     const rdk_problem *of;
     const char *q;
@@ -15,11 +15,12 @@ typedef struct rdk_query {
 
 rdk_query rdk_query_of(const rdk_problem *p, int64_t b, int64_t h, int64_t i);
 
-/* The keys of one chunk (positions from chunk * RDK_CHUNK on) by the reference, whatever they
- * hold; one at least is seen. o gets d_v sums. Vector paths hand over chunks that are cold. */
+/* Does one chunk (positions from chunk * RDK_CHUNK on) by the reference, whatever its keys hold.
+ * The query sees one of them at least. o gets d_v sums. Vector paths hand over chunks that are
+ * cold. */
 rdk_state rdk_attention_chunk_scalar(const rdk_query *q, int64_t chunk, float *o);
 
-/* The row of kv_len weights, by the reference. */
+/* Writes a query's row of kv_len weights, by the reference. */
 void rdk_attention_weights_scalar(const rdk_query *q, const rdk_state *s, char *weights);
 
 #endif

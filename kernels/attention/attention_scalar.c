@@ -48,8 +48,8 @@ typedef struct chunk {
     float *o;
 } chunk;
 
-/* NaN is passed over: every comparison with it is false. */
-static float largest(const chunk *c, rdk_sight keys) {
+/* The largest score of some keys. NaN is passed over: every comparison with it is false. */
+static float largest_score(const chunk *c, rdk_sight keys) {
     float T = -INFINITY;
     for (int64_t j = keys.first; j < keys.end; j++) {
         float x = c->x[j - c->sees.first];
@@ -59,23 +59,23 @@ static float largest(const chunk *c, rdk_sight keys) {
     return T;
 }
 
-static float weight(const chunk *c, int64_t j) {
+static float weight_of_key(const chunk *c, int64_t j) {
     float x = c->x[j - c->sees.first];
     return c->cold ? rdk_cold_weight(x, c->M) : rdk_hot_weight(x, AS_IT_IS, (float)c->M);
 }
 
-static void add_weights(chunk *c, rdk_sight keys, float r) {
+static void add_block_weights(chunk *c, rdk_sight keys, float r) {
     float lane[RDK_LANES] = {0};
     for (int64_t j = keys.first; j < keys.end; j++) {
-        float e = weight(c, j);
+        float e = weight_of_key(c, j);
         c->e[j - c->sees.first] = e;
         lane[(c->q->of->key_pos0 + j) % RDK_LANES] += e;
     }
     c->l = c->l * r + rdk_fold(lane);
 }
 
-/* The values of a block have a sum of their own, which is added to o times r. */
-static void add_weighted_values(const chunk *c, rdk_sight keys, float r) {
+/* The values of a block have a sum of their own, to which o times r is added. */
+static void add_block_values(const chunk *c, rdk_sight keys, float r) {
     const int64_t d_v = c->q->of->d_v;
     float p[RDK_MAX_HEAD_DIM] = {0};
     for (int64_t j = keys.first; j < keys.end; j++) {
@@ -93,14 +93,14 @@ static void add_blocks(chunk *c) {
     for (; keys.first < c->sees.end; keys.first = keys.end) {
         keys.end = keys.first + RDK_BLOCK - (c->q->of->key_pos0 + keys.first) % RDK_BLOCK;
         keys = rdk_sight_within(keys, keys.first, c->sees.end);
-        float T = largest(c, keys), r = 1;
+        float T = largest_score(c, keys), r = 1;
         if (!c->cold && T > c->M + RDK_HEADROOM) {
             double M = rintf(T) + 0.0; /* never -0 */
             r = rdk_rescale(c->M, M);
             c->M = M;
         }
-        add_weights(c, keys, r);
-        add_weighted_values(c, keys, r);
+        add_block_weights(c, keys, r);
+        add_block_values(c, keys, r);
     }
 }
 
@@ -109,7 +109,7 @@ rdk_state rdk_attention_chunk_scalar(const rdk_query *q, int64_t number, float *
     chunk c = {.q = q, .sees = rdk_sight_within(q->sees, first, first + RDK_CHUNK), .o = o};
     for (int64_t j = c.sees.first; j < c.sees.end; j++)
         c.x[j - c.sees.first] = score(q, j);
-    float T = largest(&c, c.sees);
+    float T = largest_score(&c, c.sees);
     c.cold = rdk_is_cold(T);
     c.M = c.cold ? rint((double)T) + 0.0 : -RDK_ATTENTION_HOT; /* never -0 */
     memset(o, 0, (size_t)q->of->d_v * sizeof *o);
@@ -155,7 +155,7 @@ static void write_out(const rdk_query *q, const rdk_state *s, const float *o, ch
     }
 }
 
-/* What key j has in the weights of a row, if it is seen. */
+/* The weight that is written for key j, which the query sees. */
 static float written_weight(const rdk_query *q, const rdk_state *s, int64_t j) {
     if (s->l != s->l)
         return NAN;

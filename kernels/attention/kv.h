@@ -9,7 +9,7 @@ typedef struct rdk_kv {
     rdk_const_view k, v;
 } rdk_kv;
 
-/* `count` keys one step apart, and their values. */
+/* `count` keys, each one step after the one before, and their values. */
 typedef struct rdk_run {
     const char *k, *v;
     int64_t k_step, v_step; /* bytes */
@@ -27,7 +27,7 @@ static inline const char *rdk_const_view_row(const rdk_const_view *v, int64_t b,
            (b * v->batch_stride + h * v->head_stride + i * v->row_stride) * 4;
 }
 
-/* The run of keys that begins with `key`, up to `end` at most. In a view it has all of them. */
+/* The run of keys from `key` on, up to `end` at most. In a view a run has all of them. */
 static inline rdk_run rdk_run_at(const rdk_kv *kv, int64_t b, int64_t kv_head, int64_t key,
                                  int64_t end) {
     return (rdk_run){.k = rdk_const_view_row(&kv->k, b, kv_head, key),

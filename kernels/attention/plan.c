@@ -60,7 +60,7 @@ rdk_scratch rdk_scratch_of(int64_t d_qk, int64_t d_v) {
     s.q = take(&end, s.rows * rdk_whole_fours(d_qk) * f);
     s.sums = take(&end, s.rows * sums);
     s.first_sums = take(&end, s.rows * sums);
-    s.part = take(&end, RDK_GROUP * sums);
+    s.partial = take(&end, RDK_GROUP * sums);
     s.scores = take(&end, RDK_GROUP * RDK_BLOCK * f);
     s.values = take(&end, RDK_BLOCK * sums);
     s.M = take(&end, 2 * s.rows * f);
@@ -75,7 +75,7 @@ rdk_scratch rdk_scratch_of(int64_t d_qk, int64_t d_v) {
 
 /* Rows of the scratch that those of a head take where several are in step: a thin head's
  * queries lie there twice. */
-static int64_t apart_of(int64_t rows, int unit) {
+static int64_t rows_apart_of(int64_t rows, int unit) {
     return rows <= RDK_THIN ? 2 * unit : rdk_round_up(rows, unit);
 }
 
@@ -85,7 +85,7 @@ static int64_t heads_at_once(const rdk_plan *plan, const tuning *t) {
     const rdk_const_view *k = &plan->problem.kv.k;
     if (plan->rows_of_head > t->group || k->head_stride >= k->row_stride)
         return 1;
-    return rdk_least(RDK_MAX_IN_STEP, plan->scratch.rows / plan->apart);
+    return rdk_least(RDK_MAX_IN_STEP, plan->scratch.rows / plan->rows_apart);
 }
 
 /* Blocks of nearly equal size: whole groups, but for the last. */
@@ -164,7 +164,7 @@ void rdk_plan_make(rdk_plan *plan, const rdk_problem *problem, rdk_isa isa, rdk_
     *plan = (rdk_plan){.problem = *problem};
     plan->scratch = rdk_scratch_of(problem->d_qk, problem->d_v);
     plan->rows_of_head = problem->heads_per_kv * problem->q_len;
-    plan->apart = apart_of(plan->rows_of_head, t.unit);
+    plan->rows_apart = rows_apart_of(plan->rows_of_head, t.unit);
     plan->heads_at_once = heads_at_once(plan, &t);
     cut_rows(plan, &t);
     const int64_t heads = (problem->kv_heads + plan->heads_at_once - 1) / plan->heads_at_once;

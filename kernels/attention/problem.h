@@ -13,10 +13,10 @@ typedef struct rdk_problem {
     rdk_sight_rule sight;
     rdk_const_view q;
     rdk_kv kv;
-    rdk_view out, lse, weights; /* data of lse and weights is NULL if nobody asks for them */
+    rdk_view out, lse, weights; /* where the caller does not ask for lse or weights, data is NULL */
 } rdk_problem;
 
-/* Of a checked descriptor that has queries. */
+/* Makes the problem of a checked descriptor that has queries. */
 void rdk_problem_of(rdk_problem *p, const rdk_attention_desc *d);
 
 #endif

@@ -1,5 +1,5 @@
-/* What a vector path keeps in the scratch of a row, besides its query and its sums. A row is
- * one query of one head. */
+/* What a vector path keeps of a row in the scratch, besides its query and its sums. A row is one
+ * query of one head. */
 #ifndef RDK_ATTENTION_ROW_H
 #define RDK_ATTENTION_ROW_H
 

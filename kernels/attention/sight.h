@@ -10,7 +10,7 @@ typedef struct rdk_sight {
     int64_t first, end;
 } rdk_sight;
 
-/* What says which keys the queries of a call see. */
+/* The rule that says which keys the queries of a call see. */
 typedef struct rdk_sight_rule {
     int64_t keys;            /* how many there are */
     bool causal;             /* query i sees no key from causal_end + i on */
@@ -23,11 +23,12 @@ static inline bool rdk_sees_nothing(rdk_sight s) {
     return s.end <= s.first;
 }
 
+/* The keys of s from `first` to before `end`. */
 static inline rdk_sight rdk_sight_within(rdk_sight s, int64_t first, int64_t end) {
     return (rdk_sight){s.first > first ? s.first : first, s.end < end ? s.end : end};
 }
 
-/* The keys from the first of both to the last of both. */
+/* From the first key that one of two sights has to the last. */
 static inline rdk_sight rdk_sight_hull(rdk_sight a, rdk_sight b) {
     if (rdk_sees_nothing(a))
         return b;
@@ -48,8 +49,8 @@ static inline rdk_sight rdk_sight_of(const rdk_sight_rule *r, int64_t b, int64_t
     return rdk_sees_nothing(s) ? (rdk_sight){0, 0} : s;
 }
 
-/* Whether no query of a batch sees a key before the first, or ends before the end, of what the
- * query before it sees, as far as they see something. */
+/* Whether neither `first` nor `end` falls from one query of a batch to the next, among those that
+ * see something. */
 static inline bool rdk_sight_grows(const rdk_sight_rule *r) {
     return !r->ranges;
 }

@@ -1,4 +1,4 @@
-/* States become one, and are written. */
+/* Two states become one, and a state gives its log-sum-exp. */
 #include "kernels/attention/state.h"
 
 rdk_fold_factors rdk_state_fold(rdk_state *s, const rdk_state *chunk) {

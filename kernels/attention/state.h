@@ -1,4 +1,4 @@
-/* The state of a row's sums over some keys, but for the sums of values, which lie elsewhere. */
+/* The state of a row over some keys. Its sums of values lie elsewhere. */
 #ifndef RDK_ATTENTION_STATE_H
 #define RDK_ATTENTION_STATE_H
 
@@ -7,7 +7,7 @@
 /* M is an integer, or -inf where l = 0. */
 typedef struct rdk_state {
     double M, l; /* l is relative to the reference M */
-    bool cold;   /* a chunk of it was */
+    bool cold;   /* one of its chunks was cold */
 } rdk_state;
 
 /* What sums are multiplied with when two states become one. */
@@ -20,7 +20,7 @@ static inline rdk_state rdk_state_empty(void) {
     return (rdk_state){.M = -INFINITY};
 }
 
-/* The state of a chunk whose weights are added up. */
+/* The state of a chunk, once its weights are added up. */
 static inline rdk_state rdk_state_closed(double M, double l, bool cold) {
     return (rdk_state){l == 0 ? -INFINITY : l != l ? 0 : M, l, cold};
 }
@@ -30,7 +30,7 @@ static inline bool rdk_is_cold(float T) {
     return T > RDK_ATTENTION_HOT || (T > -INFINITY && T < -RDK_ATTENTION_HOT);
 }
 
-/* Adds the next chunk; returns what the sums of values of both are multiplied with. */
+/* Adds the next chunk to s. Returns what the sums of values of both are multiplied with. */
 rdk_fold_factors rdk_state_fold(rdk_state *s, const rdk_state *chunk);
 
 /* The log-sum-exp, natural. */

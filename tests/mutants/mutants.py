@@ -13,8 +13,6 @@ ALONE = "alone"
 ROWS = "kernels/softmax/softmax_rows.h"
 TYPES = "kernels/vec/f32x16_types.h"
 WALK = "kernels/attention/"
-TILE_H = "kernels/attention/tile/tile.h"
-TILE = "kernels/attention/tile/tile_body.h"
 TILE_X86 = "kernels/attention/tile/tile_x86.h"
 TILE_AVX2 = "kernels/attention/tile/tile_avx2.h"
 ASM = "kernels/attention/tile/asm_avx2.h"
@@ -142,12 +140,12 @@ ATTENTION = [
         (TILE_NEON, "m[3] = vcombine_f32(vget_high_f32(p.val[1]), vget_high_f32(q.val[1]));",
                     "m[3] = vcombine_f32(vget_high_f32(q.val[1]), vget_high_f32(p.val[1]));")]),
     ("keys_of_another_panel", "vector", [
-        (TILE, "t->a + n * rows * a_row", "t->a + (n & 1) * rows * a_row")]),
+        (WALK, "t->a + n * rows * a_row", "t->a + (n & 1) * rows * a_row")]),
     ("key_of_a_tile_taken_twice", "vector", [
         (ASM, "ROW(1, 3, 4, 5, ", "ROW(0, 3, 4, 5, "),
         (TILE_NEON, "TILES[rows]", "TILES[rows - (rows == 4 && vectors == 6)]")]),
     ("few_score_the_same_keys_twice", "vector", [
-        (THIN_X86, "turn_keys(high, keys_on(key, step, 8 / lanes),", "turn_keys(high, key,"),
+        (THIN_X86, "transpose_keys(high, keys_on(key, step, 8 / lanes),", "transpose_keys(high, key,"),
         (THIN_NEON, "thin_chains(f, f->key + i * f->key_step,", "thin_chains(f, f->key,")]),
     ("few_halves_of_four_keys_swapped", "vector", [
         (THIN_X86, "m[1] = pairs_high(p[0], p[1]);", "m[1] = pairs_high(p[1], p[0]);"),
@@ -168,8 +166,8 @@ ATTENTION = [
         (ASM_THIN, 'LOAD("%[aside]", 12) LOAD("32+%[aside]", 13)', 'LOAD("32+%[aside]", 12) LOAD("%[aside]", 13)'),
         (THIN_NEON, "thin_ones(&high, f, above, whole, 1, f->d);", "thin_ones(&high, f, key, whole, 1, f->d);")]),
     ("few_groups_of_keys_all_alike", "vector", [
-        (ASM_THIN, "keys_on = keys * far - bytes", "keys_on = -bytes"),
-        (TILE_H, "one.key += keys * one.key_step", "one.key += 0")]),
+        (ASM_THIN, "keys_on = keys * key_step - bytes", "keys_on = -bytes"),
+        (WALK, "one.key += keys * one.key_step", "one.key += 0")]),
     ("edge_tile_one_row_short", "vector", [
         (WALK, "run_tile(t, keys, vectors) ==", "run_tile(t, times == 1 && keys > 1 ? keys - 1 : keys, vectors) ==")]),
     ("last_key_not_scored", "vector", [
@@ -189,16 +187,16 @@ ATTENTION = [
     ("chains_of_queries_swapped", "vector", [
         (WALK, "(c + (after - c + 1) / 2) * w;", "(c + (after - c + 1) / 2 - (c > 0)) * w;")]),
     ("second_chain_alone", "vector", [
-        (TILE, "if (k.first > 0)", "if (k.first > 1)")]),
+        (WALK, "if (k.first > 0)", "if (k.first > 1)")]),
     ("second_chain_alone_by_hand", "vector", [ # NEON, which has no tiles by hand, gets another wrong shape
         (ASM_X86, "ADD(AT_VECTOR(i), sum) PUT", "PUT"),
         (TILE_NEON, "TILES[rows]", "TILES[rows - (rows == 8 && vectors == 2)]")]),
     ("second_chain_from_the_first_step", "vector", [
         (ASM_X86, "b_row - (even - 4) * b_step", "0 - (even - 4) * b_step"),
-        (TILE, "chain_in_b(t, &k) + b_before", "t->b + b_before")]),
+        (WALK, "chain_in_b(t, &k) + b_before", "t->b + b_before")]),
     ("tiles_below_each_other_all_alike", "vector", [
-        (ASM_X86, "a_on = rows * far - 4 - (odd - 4) * 8", "a_on = -4 - (odd - 4) * 8"),
-        (TILE, "t->a + n * rows * a_row + k.first", "t->a + k.first")]),
+        (ASM_X86, "a_on = rows * a_row - 4 - (odd - 4) * 8", "a_on = -4 - (odd - 4) * 8"),
+        (WALK, "t->a + n * rows * a_row + k.first", "t->a + k.first")]),
     # What a query sees
     ("causal_sees_one_key_more", "vector", [
         (WALK, "f32x16_le(f32x16_set1((float)(lane + 1)), end)", "f32x16_le(f32x16_set1((float)lane), end)")]),
@@ -244,9 +242,9 @@ ATTENTION = [
     ("few_sum_not_rescaled", "vector", [
         (WALK, "before = g->rescales ? *l * g->rescale[i] : *l;", "before = *l;")]),
     ("output_not_rescaled", "vector", [
-        (TILE, "tile_splat(factors + r)", "tile_splat(TILE_ONES + r)")]),
+        (WALK, "tile_splat(factors + r)", "tile_splat(TILE_ONES + r)")]),
     ("output_rescaled_like_the_first_row", "vector", [
-        (TILE, "tile_splat(factors + r)", "tile_splat(factors)")]),
+        (WALK, "tile_splat(factors + r)", "tile_splat(factors)")]),
     ("output_rescaled_like_the_first_row_by_hand", "vector", [
         (ASM_VALUES, 'SPLAT(#r "*4(%[n])", x)', 'SPLAT("0*4(%[n])", x)'),
         (TILE_NEON, "TILES[rows]", "TILES[rows - (rows == 6 && vectors == 4)]")]),
@@ -261,8 +259,8 @@ ATTENTION = [
     ("all_references_move_with_one", "vector", [
         (WALK, "f32x16_select(may_stay(t, old), old, rint)", "f32x16_max(old, rint)")]),
     ("weights_relative_to_the_last_chunk", "vector", [
-        (WALK, "has_plain_weights(r) ? (float)r->closed.M",
-               "has_plain_weights(r) ? p->M[2 * g->first + i]")]),
+        (WALK, "has_ordinary_weights(r) ? (float)r->closed.M",
+               "has_ordinary_weights(r) ? p->M[2 * g->first + i]")]),
     # Values
     ("output_in_another_row", "vector", [
         (ASM_VALUES, "#define C_ROW_4 C_ROW_1", "#define C_ROW_4 C_ROW_2"),
@@ -276,7 +274,7 @@ ATTENTION = [
                "                strip = TILE_STRIP - strip;")]),
     ("columns_side_by_side_all_alike", "vector", [
         (ASM_VALUES, "*b = t->b + i * t->b_across;", "*b = t->b;"),
-        (TILE, "tile_column(t, i * t->b_across,", "tile_column(t, 0,")]),
+        (WALK, "tile_column(t, i * t->b_across,", "tile_column(t, 0,")]),
     ("values_put_one_step_too_far", "vector", [ # NEON, which has no tiles by hand, gets another wrong place
         (ASM_VALUES, "COPY_ON(1), COPY_ON(4)", "COPY_ON(1), COPY_ON(5)"),
         (WALK, "lane * columns + (c - strip)", "(lane + 1) % RDK_BLOCK * columns + (c - strip)")]),
@@ -285,7 +283,7 @@ ATTENTION = [
         (WALK, "for (int64_t c = first; c < p->width; c += RDK_LANES) {",
                "for (int64_t c = first; c < p->width - (p->width > 2 * RDK_LANES ? RDK_LANES : 0); c += RDK_LANES) {")]),
     ("results_by_the_first_rows_factor", "vector", [ # NEON, which has no tiles by hand, gets other wrong shapes
-        (ASM_VALUES, 'SPLAT("8+16*" #r "(%[results])", X)', 'SPLAT("8(%[results])", X)'),
+        (ASM_VALUES, 'SPLAT("8+16*" #r "(%[results])", A0)', 'SPLAT("8(%[results])", A0)'),
         (TILE_NEON, "TILES[rows]", "TILES[rows - (rows == 4 && vectors == 2)]")]),
     ("results_without_a_column", "vector", [
         (ASM_VALUES, "RESULT(s0, r, 0) RESULT(s1, r, 1)\n#define", "RESULT(s0, r, 0)\n#define"),
@@ -296,9 +294,9 @@ ATTENTION = [
     ("packed_values_of_the_first_rows_twice", "vector", [
         (WALK, "for (int i = v->first_band; i < bands;", "for (int i = 0; i < bands;")]),
     ("few_scores_over_weights_still_needed", "vector", [
-        (WALK, "now->g.scores += (now - works) * UNIT * RDK_BLOCK;", ";")]),
+        (WALK, "now->g.scores += (now - slots) * UNIT * RDK_BLOCK;", ";")]),
     ("few_sums_begin_anew_with_each_panel", "vector", [ # NEON, which has no tiles by hand, gets another wrong shape
-        (ASM_THIN, 'DO("add %[part], %[c]") EACH_##shape(LOAD_ROW)', 'DO("add %[part], %[c]") ZEROS'),
+        (ASM_THIN, 'OP("add %[partial], %[c]") EACH_##shape(LOAD_ROW)', 'OP("add %[partial], %[c]") ZEROS'),
         (TILE_NEON, "TILES[rows]", "TILES[rows - (rows == 3 && vectors == 2)]")]),
     ("few_columns_swapped", "vector", [
         (ASM_THIN, "ROW_4(DO_IT, 1, 4, 5, 6, 7)", "ROW_4(DO_IT, 1, 4, 5, 7, 6)"),
@@ -317,7 +315,7 @@ ATTENTION = [
     ("nan_of_an_unseen_value_kept", "vector", [
         (WALK, "else if (!may_be_multiplied(p, g, (lanes){g->lo, g->hi}))", "else if (false)")]),
     ("cold_chunk_is_plain", "vector", [
-        (WALK, "odd = f32x16_select(f32x16_le(t, hot), odd, no);", "")]),
+        (WALK, "not_plain = f32x16_select(f32x16_le(t, hot), not_plain, one);", "")]),
     ("closed_chunks_forgotten", "vector", [
         (WALK, "return is_first_chunk(p, g, g->block->chunk) && f32x16", "return f32x16")]),
     ("nan_of_plain_rows_kept", "vector", [
@@ -332,7 +330,7 @@ ATTENTION = [
     ("first_block_added_to_what_was_there", "vector", [
         (WALK, "return g->opens ? NULL : g->rescales", "return g->rescales")]),
     ("blocks_forgotten", "vector", [
-        (TILE, "            else if (factors)\n", "            else if (false)\n")]),
+        (WALK, "            else if (factors)\n", "            else if (false)\n")]),
     ("blocks_forgotten_by_hand", "vector", [ # NEON, which has no tiles by hand, gets another wrong shape
         (ASM_VALUES, "#define ADD_ROW(sum, r, i) PLUS_ROW(sum, r, i) PUT_ROW", "#define ADD_ROW(sum, r, i) PUT_ROW"),
         (TILE_NEON, "TILES[rows][vectors]", "TILES[rows][vectors == 16 ? 8 : vectors]")]),
@@ -341,7 +339,7 @@ ATTENTION = [
                       "ENDED(RESULT_TILES, shape, rows, vectors, JOIN_NOTHING, JOIN_NOTHING, PLUS_ROW_TIMES)"),
         (TILE_NEON, "TILES[rows]", "TILES[rows - (rows == 2 && vectors == 4)]")]),
     ("results_without_the_rest_of_the_inverse", "vector", [ # NEON gets another wrong shape
-        (ASM_VALUES, "TIMES_PLUS(X, B1, s) STORE", "TIMES_PLUS(X, B0, s) STORE"),
+        (ASM_VALUES, "TIMES_PLUS(A0, B1, s) STORE", "TIMES_PLUS(A0, B0, s) STORE"),
         (TILE_NEON, "TILES[rows]", "TILES[rows - (rows == 3 && vectors == 4)]")]),
     ("out_without_the_rest_of_the_inverse", "vector", [
         (WALK, "f32x16_fma(o, f32x16_set1(by.lo), f32x16_set1(0))", "f32x16_set1(0)")]),
@@ -349,7 +347,7 @@ ATTENTION = [
         (WALK, "rdk_store(to, RDK_F32, i, rdk_times_inverse(from[i], by));",
                "rdk_store(to, RDK_F32, i, rdk_load(to, RDK_F32, i));")]),
     ("parts_begin_anew", "vector", [
-        (WALK, "t->from = r.lo == g->lo ? NULL : p->part + first;", "t->from = NULL;")]),
+        (WALK, "t->from = r.lo == g->lo ? NULL : p->partial + first;", "t->from = NULL;")]),
     ("parts_of_the_first_columns", "vector", [
         (WALK, "t->from += done;", "t->from += 0;")]),
     ("infinite_score_has_a_sum", "vector", [

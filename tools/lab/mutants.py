@@ -77,11 +77,9 @@ SPEED_FILES = {"kernels/attention/plan.h", "kernels/attention/plan.c", "kernels/
                "kernels/attention/tile/stream.h"}
 # The same within a file.
 SPEED_FUNCTIONS = {
-    "how_to_fetch": "what is fetched ahead",
     "is_worth_packing": "which of two ways to read the same values", "fill_strips": "how wide tiles are",
     "asm_tile": "which of two tiles that give the same bits",
     "asm_tile_of": "which of two tiles that give the same bits",
-    "run_beside": "which of two tiles that give the same bits",
     "asm_thin": "which of two functions that give the same bits",
     "asm_thin_of": "which of two functions that give the same bits",
     "fetches_in_a_row": "which of two functions that give the same bits",
@@ -90,7 +88,7 @@ SPEED_FUNCTIONS = {
 ASM_FUNCTIONS = {"write_with_values"}
 SPEED_LINES = re.compile(
     r"__builtin_prefetch|stream_fetch|\bfetch|\bprefetch|\bf\.left|touches_pages|p->next|->later|later_bias|r\.later|short_rows|FETCH_BYTES"
-    r"|SUMS_BESIDE =|fill_strips\(|>= TILE_KEYS_OF\[0\]|< TILE_KEYS_OF\[0\]|is_far|__asm__|_Pragma"
+    r"|SUMS_BESIDE =|fill_strips\(|< TILE_KEYS_OF\[0\]|is_far|__asm__|_Pragma"
     r"|from_memory|thin_panel|same_layout|int64_t times = s->at_once|by_chain = !is_thin"
     r"|TILE_HOLD\([45]\)"  # no tile is five rows and five vectors large
     r"|lane < end_of\(g, i\)( && !isnan|\)$)"  # more looked at: more goes to the reference, which gives the same bits

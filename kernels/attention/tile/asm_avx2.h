@@ -1,6 +1,6 @@
-/* The tiles that most of the time goes to, by hand: twelve sums, a step of b and an element of
- * a take all sixteen registers, with which no compiler gets by. And what thin row blocks
- * need. */
+/* AVX2's tiles in assembly: those that most of the time goes to, and those of thin row blocks.
+ * Twelve sums, a step of b and an element of a take all sixteen registers, which no compiler
+ * manages without spills. */
 #ifndef RDK_ASM_AVX2_H
 #define RDK_ASM_AVX2_H
 
@@ -9,9 +9,9 @@
 #define B0 12
 #define B1 13
 #define B2 14
-#define X 15
-#define FMA_SPREAD(at, s) SPLAT(at, X) FMA(B0, X, s)
-#define ZERO(s) DO("vxorps %%xmm" #s ", %%xmm" #s ", %%xmm" #s)
+#define A0 15
+#define FMA_SPREAD(at, s) SPLAT(at, A0) FMA(B0, A0, s)
+#define ZERO(s) OP("vxorps %%xmm" #s ", %%xmm" #s ", %%xmm" #s)
 #define ZEROS_8 ZERO(0) ZERO(1) ZERO(2) ZERO(3) ZERO(4) ZERO(5) ZERO(6) ZERO(7)
 #define ZEROS ZEROS_8 ZERO(8) ZERO(9) ZERO(10) ZERO(11)
 #define ALL_REGISTERS                                                                              \
@@ -21,7 +21,7 @@
 #define NOTED_SUM "4*24"
 #define SPARE 14
 #define A_BEGIN
-#define A_ON(by) DO("add " by ", %[a]")
+#define A_ON(by) OP("add " by ", %[a]")
 
 #include "kernels/attention/tile/asm_x86.h"
 #include "kernels/attention/tile/asm_thin_x86.h"
@@ -44,10 +44,11 @@
 #define BACK_8x1(ROW, ...) \
     ROW(4, 4, __VA_ARGS__) ROW(5, 5, __VA_ARGS__) ROW(6, 6, __VA_ARGS__) ROW(7, 7, __VA_ARGS__)
 
-/* The keys of the next tile, into L1. With two chains all of a key is read in half of the time. */
+/* Fetches the keys of the next tile into L1. Of two chains the first one reads every line of its
+ * keys, in half of the time that the tile takes. */
 #define KEYS_AHEAD_4x3 \
-    DO("prefetcht0 " FROM_4(a, a_far)) DO("prefetcht0 " FROM_5(a, a_far)) \
-    DO("prefetcht0 " FROM_6(a, a_far)) DO("prefetcht0 " FROM_7(a, a_far))
+    OP("prefetcht0 " FROM_4(a, a_row)) OP("prefetcht0 " FROM_5(a, a_row)) \
+    OP("prefetcht0 " FROM_6(a, a_row)) OP("prefetcht0 " FROM_7(a, a_row))
 #define KEYS_AHEAD_4x2
 #define KEYS_AHEAD_5x2
 #define KEYS_AHEAD_6x2
@@ -74,7 +75,7 @@ VALUES_COPIED(6x2, 6, 2)
 #define STEP_4x2(s) STEP(4x2, 2, BY_QUERY, s)
 #define EACH_4x2(DO_IT) EACH_SUM(4x2, 2, NO_ROW, DO_IT)
 
-/* As many lines as steps read, as evenly as it goes. */
+/* Lines that are fetched beside a step: as many as it reads, spread as evenly as possible. */
 #define BESIDE_EVEN_1x8(F) LINE(1, F) LINE(1, F)
 #define BESIDE_ODD_1x8 BESIDE_EVEN_1x8
 #define BESIDE_EVEN_2x4(F) LINE(2, F)
@@ -102,10 +103,11 @@ THIN_SCORES(4_of_2, 8, TWO_ON, PUT_TWO, JOINED)
 
 /* clang-format on */
 
-/* Names that others may want. */
-#undef B
-#undef V
-#undef X
+/* Short names, which others may want. */
+#undef OP
+#undef B_AT
+#undef VECTOR
+#undef A0
 
 _Static_assert(TILE_GROUP == 24, "NOTED_SUM");
 

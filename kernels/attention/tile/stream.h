@@ -9,34 +9,34 @@
 
 enum { RDK_LINE = 64 }; /* bytes that memory moves at once */
 
-/* Memory that will be read soon, line by line, in two places at once: two streams are more
- * than one to memory. Lines are asked for between the steps of a tile: a burst of them would
- * wait for memory, and the sums with it. */
+/* Memory that will be read soon, line by line, in two places in turn: memory gives two streams of
+ * lines faster than one. Lines are asked for between the steps of a tile: a burst of prefetches
+ * would wait for memory, and the sums with it. */
 typedef struct stream {
     const char *p;
-    int64_t twin;        /* bytes from p to the other place */
+    int64_t second;      /* bytes from p to the second place */
     int64_t left;        /* lines of all rows, in each place */
     int64_t row, in_row; /* lines of a row; those left of this one */
     int64_t gap;         /* bytes from the end of a row's last line to the next row */
 } stream;
 
-RDK_INLINE stream stream_of(const char *p, int64_t twin, int64_t row_bytes, int64_t row_step,
+RDK_INLINE stream stream_of(const char *p, int64_t second, int64_t row_bytes, int64_t row_step,
                             int64_t rows) {
     int64_t lines = (row_bytes + RDK_LINE - 1) / RDK_LINE;
-    stream s = {p, twin, lines * rows, lines, lines, row_step - lines * RDK_LINE};
+    stream s = {p, second, lines * rows, lines, lines, row_step - lines * RDK_LINE};
     if (rows <= 0)
         s.left = 0;
     return s;
 }
 
-/* The next n lines of each place, n a constant; at the end of a row perhaps some behind it. */
+/* Fetches the next n lines of each place, n a constant; at the end of a row perhaps some behind. */
 RDK_INLINE void stream_fetch(stream *s, const int n) {
     if (s->left <= 0)
         return;
     RDK_UNROLL
     for (int i = 0; i < n; i++) {
         __builtin_prefetch(s->p + i * RDK_LINE, 0, 2);
-        __builtin_prefetch(s->p + s->twin + i * RDK_LINE, 0, 2);
+        __builtin_prefetch(s->p + s->second + i * RDK_LINE, 0, 2);
     }
     s->p += n * RDK_LINE;
     s->left -= n;
@@ -47,22 +47,24 @@ RDK_INLINE void stream_fetch(stream *s, const int n) {
     }
 }
 
-/* Not, once or often: 0, 1, 2. */
-RDK_INLINE int64_t how_to_fetch(const stream *s, bool often) {
-    return s->left <= 0 ? 0 : often ? 2 : 1;
+/* How often each line is asked for. Assembly compares with these numbers, as eight bytes. */
+enum fetch_rate { FETCH_NEVER, FETCH_ONCE, FETCH_OFTEN };
+
+RDK_INLINE int64_t fetch_rate_of(const stream *s, bool often) {
+    return s->left <= 0 ? FETCH_NEVER : often ? FETCH_OFTEN : FETCH_ONCE;
 }
 
-/* After lines have been fetched up to p by other means, where no gaps lie between rows. */
+/* Notes that lines up to p have been fetched by other means, where no gaps lie between rows. */
 RDK_INLINE void stream_fetched(stream *s, const char *p) {
     s->left -= (p - s->p) / RDK_LINE;
     s->p = p;
 }
 
-/* The same stream by addresses, for those who fetch line by line by other means. */
+/* The same stream by addresses, for assembly that fetches line by line. */
 typedef struct lines_ahead {
     const char *end, *row_end; /* behind the last line of all, and of this row */
-    int64_t row, row_step;     /* bytes of a row, and from row to row */
-    int64_t gap;               /* the difference */
+    int64_t row, row_step;     /* bytes of a row's lines, and from row to row */
+    int64_t gap;               /* row_step - row */
 } lines_ahead;
 
 RDK_INLINE lines_ahead lines_of(const stream *s) {
@@ -75,8 +77,8 @@ RDK_INLINE lines_ahead lines_of(const stream *s) {
     return l;
 }
 
-/* After lines have been fetched up to p, in a row that ends at `row_end` of l where there are
- * gaps. */
+/* Notes that lines up to p have been fetched. Where there are gaps, p is in the row that ends at
+ * l->row_end. */
 RDK_INLINE void stream_follow(stream *s, const char *p, const lines_ahead *l) {
     if (l->gap == 0) {
         stream_fetched(s, p);

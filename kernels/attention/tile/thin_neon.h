@@ -1,13 +1,13 @@
-/* Scores for thin row blocks, on NEON: they fill one vector, which elements of a key multiply
- * by lane. Nothing has to be turned but the scores. Included by tile_neon.h. */
+/* Scores of thin row blocks, on NEON. The queries fill one vector, which elements of a key multiply
+ * by lane, so nothing has to be transposed but the scores. Included by tile_neon.h. */
 #ifndef RDK_THIN_NEON_H
 #define RDK_THIN_NEON_H
 
 enum {
     THIN = TILE_LANES, /* queries at most */
     THIN_QUADS = 0,
-    THIN_WIDTH = 8, /* of a group of so few */
-    THIN_KEYS = 16, /* at once: as many chains as four pipes need */
+    THIN_WIDTH = 8, /* the width of their group */
+    THIN_KEYS = 16, /* keys at once: as many chains as four pipes need */
 };
 
 static int thin_keys(int queries, int64_t chains) {
@@ -16,8 +16,8 @@ static int thin_keys(int queries, int64_t chains) {
     return THIN_KEYS;
 }
 
-/* Eight keys' sums for all queries. As in tile_body.h they are fields, so that every compiler
- * keeps them in registers. */
+/* The sums of eight keys with all queries. As in tile_body.h they are fields, so that every
+ * compiler keeps them in registers. */
 /* clang-format off */
 #define THIN_EIGHT(X) X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7)
 /* clang-format on */
@@ -28,7 +28,7 @@ typedef struct thin_sums {
 #undef THIN_FIELD
 } thin_sums;
 
-/* z + a lane of x times y; in assembly for the reason of tile_fma_one(). */
+/* Adds a lane of x, times y, to z. It is in assembly for the reason of tile_fma_one(). */
 #ifndef RDK_EMULATED
 #define THIN_FMA(lane, x, y, z)                                                                    \
     __asm__("fmla %0.4s, %1.4s, %2.s[" #lane "]" : "+w"(z) : "w"(y), "w"(x))
@@ -44,8 +44,8 @@ typedef struct thin_sums {
     THIN_FMA(lane, k##i, x, sums->s##i);                                                           \
     TILE_PIN(sums->s##i);
 
-/* The next four elements of eight keys times those of all queries, of two chains in turn, or
- * of one: then even and odd are the same. */
+/* Adds the next four elements of eight keys times those of all queries, to two chains in turn, or
+ * to one: then `even` and `odd` are the same. */
 #define THIN_EVEN_0(i) THIN_ADD(0, i, even)
 #define THIN_ODD_1(i) THIN_ADD(1, i, odd)
 #define THIN_EVEN_2(i) THIN_ADD(2, i, even)
@@ -70,7 +70,7 @@ RDK_INLINE void thin_four(thin_sums *even, thin_sums *odd, const char *key, int6
 #undef THIN_ADD
 #undef THIN_LOAD
 
-/* Elements c, c + on, ... before end. */
+/* The same for elements c, c + on, ... before `end`, one at a time, to one chain. */
 RDK_INLINE void thin_ones(thin_sums *sums, const thin *f, const char *key, int64_t c, int64_t on,
                           int64_t end) {
     const int64_t step = f->key_step;
@@ -94,7 +94,8 @@ RDK_INLINE void thin_join(float *scores, const thin_sums *sums) {
 #undef THIN_JOIN
 }
 
-/* Turns the scores of up to four queries: those that are none are zeros. */
+/* Puts the scores of up to four queries, transposed, where f says. Of fewer queries the others'
+ * scores are zeros. */
 RDK_INLINE void thin_put(const thin *f, const float *scores) {
     for (int i = 0; i < THIN_KEYS; i += 4) {
         float32x4_t m[4];
@@ -108,6 +109,7 @@ RDK_INLINE void thin_put(const thin *f, const float *scores) {
     }
 }
 
+/* THIN_KEYS keys, one chain. */
 static void thin_of_1(const thin *f) {
     float scores[THIN_KEYS * THIN] = {0};
     const char *key = f->key, *above = f->key + 8 * f->key_step;
@@ -150,6 +152,7 @@ RDK_INLINE void thin_chains(const thin *f, const char *key, float *scores) {
     }
 }
 
+/* THIN_KEYS keys, two chains. */
 static void thin_of_2(const thin *f) {
     float scores[THIN_KEYS * THIN] = {0};
     for (int i = 0; i < THIN_KEYS; i += 8)

@@ -1,6 +1,6 @@
-/* Scores for thin row blocks, on AVX2 and above: a tile would leave most of its columns
- * empty, so the keys become the columns, and what a vector holds of a key are its chains. Keys
- * with one chain are turned in registers, those with two half as much. */
+/* Scores of thin row blocks, on AVX2 and above. A tile would leave most of its columns empty, so
+ * the keys become the columns: a vector has a lane for each chain of each key. Keys with one chain
+ * are transposed in registers, those with two need half of that. */
 #ifndef RDK_THIN_X86_H
 #define RDK_THIN_X86_H
 
@@ -10,13 +10,13 @@
 
 enum {
     THIN = 4,       /* queries at most */
-    THIN_QUADS = 1, /* it wants them by four elements */
+    THIN_QUADS = 1, /* queries are wanted by four elements */
 };
 
-/* Pairs of vectors of keys at once, by chains and queries. An fma waits four cycles for the
- * one before in its chain and two begin in each cycle: eight sums would be best, but for one
- * query their keys would take too much of L1. */
-enum { THIN_PAIRS = TILE_REGISTERS / 16 }; /* of three and four queries and two chains */
+/* Pairs of vectors of keys at once, by chains and queries. An fma waits four cycles for the one
+ * before in its chain, and two begin in each cycle: eight sums would be best, but for one query
+ * their keys would take too much of L1. */
+enum { THIN_PAIRS = TILE_REGISTERS / 16 }; /* with two chains and three or four queries */
 static const int THIN_PAIRS_OF[2][THIN + 1] = {{0, 2, 2, 1, 1}, {0, 2, 2, THIN_PAIRS, THIN_PAIRS}};
 
 /* Keys at once. A vector has a lane for each chain of a key. */
@@ -24,8 +24,8 @@ static int thin_keys(int queries, int64_t lanes) {
     return THIN_PAIRS_OF[lanes - 1][queries] * 16 / (int)lanes;
 }
 
-/* n keys on. The compiler is not to know it: it would keep a pointer for each key, and have no
- * registers for them. */
+/* The address n keys on, hidden from the compiler: it would keep a pointer to each key, for which
+ * there are no registers. */
 RDK_INLINE const char *keys_on(const char *key, int64_t step, const int n) {
     key += n * step;
     __asm__("" : "+r"(key));
@@ -34,13 +34,13 @@ RDK_INLINE const char *keys_on(const char *key, int64_t step, const int n) {
 
 /* ---- Four elements of some keys ------------------------------------------------------------ */
 
-/* Which four: those with as many after them, those with as many before them, or the last ones,
- * up to four. */
+/* Which four elements: the first of eight, the second four of them, or the last of a key, which may
+ * be fewer. */
 typedef enum quad { QUAD_FIRST, QUAD_SECOND, QUAD_LAST } quad;
 
-/* Four elements of one key, and of another in the upper half. One is spread over both halves
- * by the load, the other blended in from a load of eight elements: any pipe can do that, an
- * insertion only one. */
+/* Four elements of one key, with those of another in the upper half. The load spreads one over both
+ * halves, and the other is blended in from a load of eight elements. Any pipe can blend, only one
+ * can insert. */
 RDK_INLINE __m256 two_keys(const char *one, const char *another, const quad which, __m128i mask) {
     const float *low = (const float *)(const void *)one;
     const float *high = (const float *)(const void *)another;
@@ -61,9 +61,10 @@ RDK_INLINE __m256 pairs_high(__m256 a, __m256 b) {
     return _mm256_castpd_ps(_mm256_unpackhi_pd(_mm256_castps_pd(a), _mm256_castps_pd(b)));
 }
 
-/* A vector of keys, 8 / lanes of them: its elements 0 ... lanes - 1, the next ones, and so on. */
-RDK_INLINE void turn_keys(__m256 m[4], const char *key, int64_t step, const quad which,
-                          __m128i mask, const int lanes) {
+/* Transposes 8 / lanes keys: m[0] has elements 0 ... lanes - 1 of each, m[1] the next ones, and so
+ * on. */
+RDK_INLINE void transpose_keys(__m256 m[4], const char *key, int64_t step, const quad which,
+                               __m128i mask, const int lanes) {
     const int half = 4 / lanes; /* keys in each half of it */
     const char *above = keys_on(key, step, half);
     __m256 p[4];
@@ -88,7 +89,7 @@ RDK_INLINE void turn_keys(__m256 m[4], const char *key, int64_t step, const quad
 
 /* ---- Sums ---------------------------------------------------------------------------------- */
 
-/* Their places: pair t of vectors of keys, query r. As in tile_body.h they are fields, so that
+/* X(t, r) for pair t of vectors of keys and query r. As in tile_body.h sums are fields, so that
  * every compiler keeps them in registers. */
 /* clang-format off */
 #define THIN_PLACES(X) X(0, 0) X(0, 1) X(0, 2) X(0, 3) X(1, 0) X(1, 1) X(1, 2) X(1, 3)
@@ -100,7 +101,7 @@ typedef struct thin_sums {
 #undef THIN_FIELD
 } thin_sums;
 
-/* As many elements of a query as a key has lanes, for every key. */
+/* As many elements of a query as a key has lanes, once for every key of a vector. */
 RDK_INLINE __m256 thin_query(const float *q, const int lanes) {
     double two; /* floats, as one thing to spread */
     if (lanes == 1)
@@ -109,12 +110,12 @@ RDK_INLINE __m256 thin_query(const float *q, const int lanes) {
     return _mm256_castpd_ps(_mm256_set1_pd(two));
 }
 
-/* What a function is for: so many queries, pairs of vectors of keys, and lanes of a key. */
+/* What a thin function is made for: queries, pairs of vectors of keys, lanes of a key. */
 typedef struct thin_shape {
     int rows, pairs, lanes;
 } thin_shape;
 
-/* The same elements of a pair of vectors of keys times those of all queries. */
+/* Adds one or two elements of a pair of vectors of keys, times those of all queries. */
 RDK_INLINE void thin_column(thin_sums *sums, __m256 low, __m256 high, const float *q,
                             const int pair, const thin_shape are) {
     __m256 x;
@@ -130,18 +131,18 @@ RDK_INLINE void thin_column(thin_sums *sums, __m256 low, __m256 high, const floa
 #undef THIN_ADD
 }
 
-/* Keeps vectors in memory until they are needed: for four queries and one chain sixteen
- * registers are too few, and a compiler would put a sum there, whose chain then waits for it. */
+/* Keeps vectors in memory until they are needed. With four queries and one chain sixteen registers
+ * are too few, and a compiler would keep a sum in memory, for which its chain would wait. */
 #define THIN_SET_ASIDE(v) __asm__ volatile("" : "+m"(v))
 
-/* Four elements, from element c on; those that the mask leaves out are behind a row's end. */
+/* Four elements of a key, from element c on. Those that the mask leaves out lie behind its end. */
 typedef struct thin_four {
     int64_t c;
     quad which;
     __m128i mask;
 } thin_four;
 
-/* Four elements of a pair of vectors of keys times those of all queries. */
+/* Adds four elements of a pair of vectors of keys, times those of all queries. */
 RDK_INLINE void thin_step(thin_sums *sums, const thin *f, const thin_four four, const int pair,
                           const thin_shape are) {
     __m256 low[4], high[4], later[2];
@@ -150,13 +151,13 @@ RDK_INLINE void thin_step(thin_sums *sums, const thin *f, const thin_four four, 
     const int64_t step = f->key_step;
     const char *key = keys_on(f->key + four.c * 4, step, pair * 16 / lanes);
     const float *q = f->quads + four.c * THIN;
-    turn_keys(low, key, step, four.which, four.mask, lanes);
+    transpose_keys(low, key, step, four.which, four.mask, lanes);
     if (crowded) {
         later[0] = low[2];
         later[1] = low[3];
         THIN_SET_ASIDE(later);
     }
-    turn_keys(high, keys_on(key, step, 8 / lanes), step, four.which, four.mask, lanes);
+    transpose_keys(high, keys_on(key, step, 8 / lanes), step, four.which, four.mask, lanes);
     thin_column(sums, low[0], high[0], q, pair, are);
     thin_column(sums, low[1], high[1], q + lanes, pair, are);
     if (lanes == 2)
@@ -174,7 +175,7 @@ RDK_INLINE void thin_steps(thin_sums *sums, const thin *f, const thin_four four,
             thin_step(sums, f, four, t, are);
 }
 
-/* Elements c ... end - 1. As many lines are fetched as are read. */
+/* Adds elements c ... end - 1 of all keys. As many lines are fetched as are read. */
 RDK_INLINE void thin_elements(thin_sums *sums, const thin *f, int64_t c, int64_t end,
                               const thin_shape are) {
     static const int32_t FIRST[8] = {-1, -1, -1, -1};

@@ -1,5 +1,5 @@
-/* Register tiles on AVX2: 12 of the 16 registers are sums, up to three hold a step of b, one
- * an element of a. */
+/* Register tiles on AVX2. Of 16 registers 12 are sums, up to three hold a step of b, and one an
+ * element of a. */
 #ifndef RDK_TILE_AVX2_H
 #define RDK_TILE_AVX2_H
 
@@ -14,13 +14,13 @@ enum {
     TILE_HALF = 0, /* whole vectors are narrow enough */
     TILE_GROUP = RDK_GROUP_AVX2,
     TILE_UNIT = RDK_UNIT_AVX2,
-    TILE_STRIP = 16, /* columns of values that are brought together */
+    TILE_STRIP = 16, /* columns of values that are packed together */
     TILE_REGISTERS = 16,
 };
 
-/* Scores: keys at once, by vectors of queries. Output: queries at most, and vectors of columns
- * at once, by queries. An fma waits four cycles for the one before in its chain and two begin
- * in each cycle, so eight chains or more must be in flight. */
+/* Scores: how many keys a tile takes, by vectors of queries. Values: how many queries at most, and
+ * how many vectors of columns, by queries. An fma waits four cycles for the one before in its
+ * chain, and two begin in each cycle, so eight chains or more must be in flight. */
 static const int TILE_KEYS_OF[] = {0, 8, 6, 4};
 enum { TILE_QUERIES = 6 };
 static const int TILE_VECTORS_OF[TILE_QUERIES + 1] = {0, 8, 4, 4, 2, 2, 2};
@@ -30,7 +30,7 @@ typedef __m256 tile_vec;
 #define TILE_MM(op) _mm256_##op##_ps
 #include "kernels/attention/tile/tile_x86.h"
 
-/* clang has the sums go from register to register, and runs out of them. */
+/* clang would move sums from register to register, and run out of them. */
 #if defined(__clang__) && !defined(RDK_EMULATED) && !defined(RDK_SANITIZED)
 RDK_INLINE tile_vec tile_fma_one(tile_one x, tile_vec y, tile_vec z) {
     __asm__("vfmadd231ps %2, %1, %0" : "+x"(z) : "x"(x), "x"(y));
@@ -52,7 +52,7 @@ RDK_INLINE tile_vec tile_fma_one(tile_one x, tile_vec y, tile_vec z) {
 
 #include "kernels/attention/tile/tile_body.h"
 
-/* Not where a sanitizer would not see what they do. */
+/* Assembly is left out where a sanitizer would not see what it does. */
 #if defined(__x86_64__) && !defined(RDK_EMULATED) && !defined(RDK_SANITIZED)
 #include "kernels/attention/tile/asm_avx2.h"
 #else
@@ -60,7 +60,7 @@ RDK_INLINE tile_vec tile_fma_one(tile_one x, tile_vec y, tile_vec z) {
 #define asm_thin(f, queries) NULL
 #endif
 
-/* By hand where there is such a tile. */
+/* In assembly where there is such a tile. */
 RDK_INLINE tile_outcome run_tile(const tile *t, int rows, int vectors) {
     tile_function *f = asm_tile(t, rows, vectors);
     if (!f && wants_assembly(t))
@@ -99,8 +99,8 @@ RDK_INLINE void transpose_8x8(__m256 m[8]) {
     }
 }
 
-RDK_INLINE void pack_columns(tile_turned to, const char *const row[TILE_LANES], int64_t c, int n,
-                             tile_vec scale) {
+RDK_INLINE void transpose_rows(tile_transposed to, const char *const row[TILE_LANES], int64_t c,
+                               int n, tile_vec scale) {
     static const int32_t FIRST[16] = {-1, -1, -1, -1, -1, -1, -1, -1};
     __m256i first = _mm256_loadu_si256((const __m256i *)(FIRST + 8 - n));
     __m256 m[8];

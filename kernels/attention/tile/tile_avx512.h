@@ -1,5 +1,5 @@
-/* Register tiles on AVX-512: 24 of the 32 registers are sums, up to four hold a step of b, one
- * an element of a. */
+/* Register tiles on AVX-512. Of 32 registers 24 are sums, up to four hold a step of b, and one an
+ * element of a. */
 #ifndef RDK_TILE_AVX512_H
 #define RDK_TILE_AVX512_H
 
@@ -14,13 +14,14 @@ enum {
     TILE_HALF = 8, /* queries that take half a vector */
     TILE_GROUP = RDK_GROUP_AVX512,
     TILE_UNIT = RDK_UNIT_AVX512,
-    TILE_STRIP = 64, /* columns of values that are brought together */
+    TILE_STRIP = 64, /* columns of values that are packed together */
     TILE_REGISTERS = 32,
 };
 
-/* Scores: keys at once, by vectors of queries; those of half a vector first. Output: queries
- * at most, and vectors of columns at once, by queries. An fma waits four cycles for the one
- * before in its chain and two begin in each cycle, so eight chains or more must be in flight. */
+/* Scores: how many keys a tile takes, by vectors of queries; 0 stands for half a vector. Values:
+ * how many queries at most, and how many vectors of columns, by queries. An fma waits four cycles
+ * for the one before in its chain, and two begin in each cycle, so eight chains or more must be in
+ * flight. */
 static const int TILE_KEYS_OF[] = {8, 8, 8, 8};
 enum { TILE_QUERIES = 6 };
 static const int TILE_VECTORS_OF[TILE_QUERIES + 1] = {0, 8, 4, 4, 4, 4, 4};
@@ -44,7 +45,7 @@ typedef __m512 tile_vec;
 
 #include "kernels/attention/tile/tile_body.h"
 
-/* Not where a sanitizer would not see what they do. */
+/* Assembly is left out where a sanitizer would not see what it does. */
 #if defined(__x86_64__) && !defined(RDK_EMULATED) && !defined(RDK_SANITIZED)
 #include "kernels/attention/tile/asm_avx512.h"
 #else
@@ -52,7 +53,7 @@ typedef __m512 tile_vec;
 #define asm_thin(f, queries) NULL
 #endif
 
-/* Half a vector of columns, row by row: few are not by hand. */
+/* Tiles of half a vector of columns, row by row. Few of them are not done in assembly. */
 static void run_half(const tile *t, int rows) {
     for (int64_t n = 0; n < t->times * rows; n++) {
         float *c = t->c + n * t->c_row;
@@ -74,7 +75,7 @@ static void run_half(const tile *t, int rows) {
     }
 }
 
-/* By hand where there is such a tile. */
+/* In assembly where there is such a tile. */
 RDK_INLINE tile_outcome run_tile(const tile *t, int rows, int vectors) {
     tile_function *f = asm_tile(t, rows, vectors);
     if (!f && wants_assembly(t))
@@ -125,8 +126,8 @@ RDK_INLINE void transpose_16x16(__m512 m[16]) {
     }
 }
 
-RDK_INLINE void pack_columns(tile_turned to, const char *const row[TILE_LANES], int64_t c, int n,
-                             tile_vec scale) {
+RDK_INLINE void transpose_rows(tile_transposed to, const char *const row[TILE_LANES], int64_t c,
+                               int n, tile_vec scale) {
     __mmask16 first = (__mmask16)(0xffff >> (16 - n));
     __m512 m[16];
     RDK_UNROLL

@@ -13,12 +13,12 @@
  *
  * It gives the functions of all shapes, and TILES, their table.
  *
- * Nothing here is left to the optimiser's unrolling: the sums are no array but the fields of a
- * struct, one after the other by the lists below, and what lies outside a tile's rows and
- * vectors falls away as a constant condition. So they are registers with every compiler, at
- * every level but -O0. */
+ * Nothing here is left to the optimiser's unrolling. The sums are no array but the fields of a
+ * struct, written out by the lists below; those outside a tile's rows and vectors fall away by
+ * constant conditions. So sums are registers with every compiler, at every level but -O0. */
 
-/* All places of tiles with 24 sums at most: row r, vector i. By rows; by vectors. */
+/* X(r, i) for row r and vector i of every tile with at most 24 sums: row by row, then vector by
+ * vector. */
 /* clang-format off */
 #define TILE_BY_ROWS(X) \
     X(0, 0) X(0, 1) X(0, 2) X(0, 3) X(0, 4) X(0, 5) X(0, 6) X(0, 7) X(0, 8) X(0, 9) X(0, 10) \
@@ -70,14 +70,14 @@ typedef struct tile_sums {
 #define TILE_UNROLL _Pragma("GCC unroll 4")
 #endif
 
-/* Odd multiples of the distance of rows, in bytes; an address can hold 1, 2, 4 or 8 times one
- * of them. */
+/* Odd multiples of the bytes from row to row.
+ * An address can hold 1, 2, 4 or 8 times one of them. */
 typedef struct tile_rows {
     int64_t x1, x3, x5, x7, x9, x11;
 } tile_rows;
 
-/* Says that it is no product, so that no compiler finds products again and keeps all of them,
- * or adds one to the next. */
+/* Hides from the compiler that a multiple is a product. Else it would find all products again and
+ * keep each, or make each by an addition to the one before. */
 #define TILE_KEEP(r)                                                                               \
     if (r < rows)                                                                                  \
     __asm__("" : "+r"(row.x##r))
@@ -94,8 +94,8 @@ RDK_INLINE tile_rows tile_rows_of(const int64_t step, const int rows) {
 }
 #undef TILE_KEEP
 
-/* The address of row r. One vector alone needs few registers for sums, and clang takes the
- * others for elements ahead: sums would spill. */
+/* The address of row r. With one vector few registers are sums, and clang would take so many others
+ * for elements ahead that sums spill: then products are left to it. */
 #define TILE_ROW(p, row, r)                                                                        \
     (p + (vectors == 1 ? r * (row).x1                                                              \
           : r == 0     ? 0                                                                         \
@@ -111,7 +111,8 @@ RDK_INLINE tile_rows tile_rows_of(const int64_t step, const int rows) {
           : r == 10    ? (row).x5 * 2                                                              \
                        : (row).x11))
 
-/* One step with a step of b held, and a going by. */
+/* One step for tiles with more rows than vectors: the step of b is held in registers, and the
+ * elements of a are loaded one after the other. */
 RDK_INLINE void tile_step_tall(tile_sums *sums, const char *a, const tile_rows *row, const char *b,
                                const int rows, const int vectors) {
     tile_one x;
@@ -139,7 +140,8 @@ RDK_INLINE void tile_step_tall(tile_sums *sums, const char *a, const tile_rows *
 #undef TILE_PICK
 }
 
-/* One step with an element of each row of a held, and b going by. */
+/* One step for other tiles: an element of each row of a is held in registers, and the vectors of b
+ * are loaded one after the other. */
 RDK_INLINE void tile_step_wide(tile_sums *sums, const char *a, const tile_rows *row, const char *b,
                                const int rows, const int vectors) {
     tile_vec x;
@@ -167,7 +169,7 @@ RDK_INLINE void tile_step_wide(tile_sums *sums, const char *a, const tile_rows *
 #undef TILE_PICK
 }
 
-/* One step: of a and b, whichever takes fewer registers is held. */
+/* One step. Of a and b, that is held which takes fewer registers. */
 RDK_INLINE void tile_step(tile_sums *sums, const char *a, const tile_rows *row, const char *b,
                           const int rows, const int vectors) {
     if (rows > vectors)
@@ -182,16 +184,16 @@ RDK_INLINE void tile_clear(tile_sums *sums) {
 #undef TILE_CLEAR
 }
 
-/* The places of c's vectors. Begun anew for each use: kept over the loop, the addresses of all
- * rows would lie on the stack, and the way from a tile to the next be longer than the core
- * looks ahead. */
+/* Declares what TILE_PLACE() needs for the places of c's vectors, anew for each use. Kept over the
+ * loop, the addresses of all rows would lie on the stack, and the way from one tile to the next
+ * would be longer than the core looks ahead. */
 #define TILE_PLACES                                                                                \
     char *at = c;                                                                                  \
     const tile_rows row = tile_rows_of(c_row, rows);                                               \
     __asm__("" : "+r"(at))
 #define TILE_PLACE(r, i) (float *)(void *)(TILE_ROW(at, row, r) + i * TILE_LANES * 4)
 
-/* Sums that lie at c go on. */
+/* Begins all sums with what lies at c. */
 RDK_INLINE void tile_go_on(char *c, const int64_t c_row, tile_sums *sums, const int rows,
                            const int vectors) {
     TILE_PLACES;
@@ -241,13 +243,13 @@ typedef struct tile_operands {
     int64_t a_step, b_step, steps;
 } tile_operands;
 
-/* Steps of one chain: those that go beside fetching, then the others. */
+/* The steps of one chain: those with lines to fetch, then the others. */
 RDK_INLINE void tile_chain(tile_sums *sums, tile_operands o, const tile_rows *row, stream *fetch,
                            const int rows, const int vectors) {
     enum { LINE_FLOATS = RDK_LINE / 4 };
     const int lines = vectors * TILE_LANES > LINE_FLOATS ? vectors * TILE_LANES / LINE_FLOATS : 1;
     if (fetch->left > 0) {
-        const bool fetch_always = vectors == 1; /* clang has no register for the question there */
+        const bool fetch_always = vectors == 1; /* clang would have no register for the test */
         stream f = *fetch;                      /* as many lines as the steps read of b */
         for (; o.steps > 0 && f.left > 0; o.steps--, o.a += o.a_step, o.b += o.b_step) {
             tile_step(sums, o.a, row, o.b, rows, vectors);
@@ -261,7 +263,7 @@ RDK_INLINE void tile_chain(tile_sums *sums, tile_operands o, const tile_rows *ro
         tile_step(sums, o.a, row, o.b, rows, vectors);
 }
 
-/* The tiles that are one below the other, with so many bytes of b and of c to the left of them. */
+/* A column of tiles, one below the other, that begins b_before bytes into b and c_before into c. */
 RDK_INLINE void tile_column(const tile *t, int64_t b_before, int64_t c_before, const int rows,
                             const int vectors) {
     const int64_t a_row = t->a_row, a_step = t->a_step, b_step = t->b_step, c_row = t->c_row * 4;

@@ -1,4 +1,4 @@
-/* Register tiles on NEON: 24 of the 32 registers are sums, up to six hold a step of b, one an
+/* Register tiles on NEON. Of 32 registers 24 are sums, up to six hold a step of b, and one an
  * element of a. */
 #ifndef RDK_TILE_NEON_H
 #define RDK_TILE_NEON_H
@@ -14,12 +14,12 @@ enum {
     TILE_HALF = 0, /* whole vectors are narrow enough */
     TILE_GROUP = RDK_GROUP_NEON,
     TILE_UNIT = RDK_UNIT_NEON,
-    TILE_STRIP = 16, /* columns of values that are brought together */
+    TILE_STRIP = 16, /* columns of values that are packed together */
 };
 
-/* Scores: keys at once, by vectors of queries. Output: queries at most, and vectors of columns
- * at once, by queries. An fma waits four cycles for the one before in its chain and up to four
- * begin in each cycle, so sixteen chains or more must be in flight. */
+/* Scores: how many keys a tile takes, by vectors of queries. Values: how many queries at most, and
+ * how many vectors of columns, by queries. An fma waits four cycles for the one before in its
+ * chain, and up to four begin in each cycle, so sixteen chains or more must be in flight. */
 static const int TILE_KEYS_OF[] = {0, 0, 8, 0, 6, 0, 4};
 enum { TILE_QUERIES = 6 };
 static const int TILE_VECTORS_OF[TILE_QUERIES + 1] = {0, 16, 8, 8, 4, 4, 4};
@@ -56,8 +56,8 @@ RDK_INLINE tile_vec tile_fma(tile_vec x, tile_vec y, tile_vec z) {
     return vfmaq_f32(z, x, y);
 }
 
-/* An element of a, for tile_fma_one: in the first lane. Not a splat, which would take a cycle
- * of a pipe that FMAs need. In assembly because gcc makes one splat of several uses of a lane. */
+/* An element of a, for tile_fma_one(): in the first lane. A splat would take a cycle of a pipe that
+ * FMAs need. Both are in assembly because gcc makes one splat of several uses of a lane. */
 typedef float32x4_t tile_one;
 
 #ifndef RDK_EMULATED
@@ -92,7 +92,7 @@ RDK_INLINE tile_vec tile_fma_one(tile_one x, tile_vec y, tile_vec z) {
 
 #include "kernels/attention/tile/tile_body.h"
 
-/* Nothing is by hand. */
+/* No tile is in assembly. */
 RDK_INLINE tile_outcome run_tile(const tile *t, int rows, int vectors) {
     if (wants_assembly(t))
         return TILE_NOT_POSSIBLE;
@@ -120,8 +120,8 @@ RDK_INLINE float32x4_t load_thin(const char *p, int n) {
     return vld1q_f32(whole);
 }
 
-RDK_INLINE void pack_columns(tile_turned to, const char *const row[TILE_LANES], int64_t c, int n,
-                             tile_vec scale) {
+RDK_INLINE void transpose_rows(tile_transposed to, const char *const row[TILE_LANES], int64_t c,
+                               int n, tile_vec scale) {
     float32x4_t m[4];
     RDK_UNROLL
     for (int i = 0; i < 4; i++)

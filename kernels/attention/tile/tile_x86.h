@@ -36,11 +36,11 @@ RDK_INLINE tile_vec tile_fma(tile_vec x, tile_vec y, tile_vec z) {
     return TILE_MM(fmadd)(x, y, z);
 }
 
-/* An element of a, for tile_fma_one: here in all lanes. */
+/* An element of a, for tile_fma_one(): here in all lanes. */
 typedef tile_vec tile_one;
 #define tile_take tile_splat
 
-/* gcc moves no loads on x86, and a pin would be in its way. */
+/* gcc moves no loads ahead on x86, and a pin would be in its way. */
 #if defined(__clang__) && !defined(RDK_EMULATED)
 #define TILE_PIN(v) __asm__ volatile("" : "+v"(v))
 #else

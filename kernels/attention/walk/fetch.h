@@ -1,14 +1,14 @@
 /* Prefetching, and the TLB: what memory is asked for beside the sums. No bit of a result
  * depends on this file.
  *
- * Beside a block, its last group fetches the K and V that come next; earlier, the other
- * groups' queries and sums would drive them out of the caches again. The groups before it
- * fetch the results that they will write, and the queries that the next group will turn. */
+ * The last group that sees a block fetches the K and V that are read next. Were they fetched
+ * sooner, the other groups' queries and sums would drive them out of the caches. The groups before
+ * it fetch the results that they will write, and the queries that the next group will transpose. */
 
-/* What is fetched beside scores, and beside values; or beside both, as one stream. */
+/* What tiles of scores fetch, and what tiles of values do. */
 typedef struct prefetch {
     stream by_scores, by_values;
-    bool together;
+    bool together; /* tiles of values go on with by_scores */
 } prefetch;
 
 static stream no_stream(void) {
@@ -74,15 +74,15 @@ static rdk_const_view out_view(const pass *p) {
                             out->type};
 }
 
-/* Bytes in two places, `twin` apart. */
-static stream bytes_of(const char *at, int64_t twin, int64_t bytes) {
+/* As many bytes in two places; the second is `second` bytes after the first. */
+static stream stream_of_bytes(const char *at, int64_t second, int64_t bytes) {
     const int64_t whole = (bytes + RDK_LINE - 1) / RDK_LINE * RDK_LINE;
-    return stream_of(at, twin, whole, whole, 1);
+    return stream_of(at, second, whole, whole, 1);
 }
 
-/* `count` rows from r on, of a view where the rows of a head follow each other: the halves of
- * one head, or heads `head` and head + 1 of those that share a key/value head. Nothing of
- * another view. */
+/* `count` rows from r on, of a view where the rows of a head follow each other; nothing of another
+ * view. Where a key/value head has one query head, the two places are the halves of its rows.
+ * Where it has several, they are two of these heads, `head` and head + 1. */
 static stream rows_in_order(const pass *p, const rdk_const_view *v, int64_t d, rdk_row r,
                             int64_t count, int head) {
     const int64_t heads = p->call->heads_per_kv, in_heads = heads == 1 ? 0 : r.head % heads;
@@ -90,8 +90,8 @@ static stream rows_in_order(const pass *p, const rdk_const_view *v, int64_t d, r
     if (v->row_stride != d || count <= 0)
         return no_stream();
     if (heads == 1)
-        return bytes_of(at, count / 2 * d * 4, (count + 1) / 2 * d * 4);
-    return bytes_of(at, v->head_stride * 4, ((in_heads + count - 1) / heads + 1) * d * 4);
+        return stream_of_bytes(at, count / 2 * d * 4, (count + 1) / 2 * d * 4);
+    return stream_of_bytes(at, v->head_stride * 4, ((in_heads + count - 1) / heads + 1) * d * 4);
 }
 
 static stream queries_in_order(const pass *p, rdk_row r, int64_t count, int head) {
@@ -103,7 +103,7 @@ static bool queries_follow(const pass *p) {
     return p->call->heads_per_kv == 1 && p->call->q.row_stride == p->call->d_qk;
 }
 
-/* A line of each row where element c begins one. */
+/* Fetches a line of each row, at every element c that may begin one. */
 RDK_INLINE void fetch_of_rows(const char *const row[TILE_LANES], int64_t c) {
     if (c % (RDK_LINE / 4) == 0)
         for (int i = 0; i < TILE_LANES; i++)
@@ -117,29 +117,29 @@ static rdk_row first_row_of_next_task(const pass *p) {
                      .query = p->next.first / heads};
 }
 
-/* Results that the group writes with this block, and queries that the next group, or the next
- * task, turns. */
+/* The results that the group writes with this block, and the queries that the next group, or the
+ * next task, transposes. */
 static prefetch prefetch_rows(const pass *p, const group *g) {
     const rdk_const_view out = out_view(p);
     const row_block *rows = g->of;
     const rdk_row *r = &p->rows[g->first];
     const int64_t left = rows->first + rows->count - g->first - g->count;
     const int64_t end = g->block->key0 + g->block->hi;
-    const bool leaves = is_last_block(g), more_heads = p->call->heads_per_kv > 2;
-    const bool all_leave = left <= TILE_GROUP && rows->sees.end <= end;
-    const bool enters = is_first_block(g);
+    const bool ends = is_last_block(g), more_heads = p->call->heads_per_kv > 2;
+    const bool all_end = left <= TILE_GROUP && rows->sees.end <= end;
+    const bool begins = is_first_block(g);
     prefetch f = {.together = false};
-    if (leaves) {
-        const int64_t count = g->count + (all_leave ? left : 0);
+    if (ends) {
+        const int64_t count = g->count + (all_end ? left : 0);
         f.by_scores = rows_in_order(p, &out, p->call->d_v, *r, count, 0);
         if (more_heads)
             f.by_values = rows_in_order(p, &out, p->call->d_v, *r, count, 2);
     }
-    if (enters && left > 0) {
+    if (begins && left > 0) {
         f.by_values = queries_in_order(p, r[g->count], left, 0);
-        if (more_heads && !leaves)
+        if (more_heads && !ends)
             f.by_scores = queries_in_order(p, r[g->count], left, 2);
-    } else if (!enters && all_leave && !more_heads) {
+    } else if (!begins && all_end && !more_heads) {
         f.by_values = queries_in_order(p, first_row_of_next_task(p), p->next.rows, 0);
     }
     return f;
@@ -154,15 +154,15 @@ typedef struct panel {
 } panel;
 
 /* The scores of `now` beside the values of `before`; either may be NULL. */
-typedef struct beside {
+typedef struct overlap {
     const group *now, *before;
     int key, keys_end, value, values_end; /* lanes that are still to come */
     int at_once, keys; /* lanes of a panel, and of one run of the thin function */
-    panel after;       /* the first keys of what comes then */
-} beside;
+    panel after;       /* the keys that are read after those of `now` */
+} overlap;
 
-/* What lies so many rows after the first of `now`: more of them, then those of `then`. Rows of
- * `now` that lie nowhere count. */
+/* What is read `rows` rows after the first of `now`: more of `now`, then `then`. A `now` without
+ * an address is nothing to read: its rows only say how long it takes until `then`. */
 static panel rows_on(panel now, panel then, int64_t rows, int64_t step) {
     if (rows < now.count) {
         if (!now.at)
@@ -175,9 +175,9 @@ static panel rows_on(panel now, panel then, int64_t rows, int64_t step) {
                              : (panel){.count = 0};
 }
 
-/* What to fetch beside the next panels. From a cache: keys one panel ahead, values half a
- * panel, so that less of them waits in L1. From memory: further. */
-static prefetch prefetch_panels(const pass *p, const beside *s) {
+/* What to fetch beside the next panels. From a cache, keys are fetched one panel ahead, and values
+ * half a panel, so that fewer lines wait in L1. From memory, both are fetched further ahead. */
+static prefetch prefetch_panels(const pass *p, const overlap *s) {
     const rdk_plan *plan = p->plan;
     const rdk_run *run = s->now ? &s->now->kv : &s->before->kv;
     panel keys = {NULL, s->values_end - s->value}, values = {NULL, s->keys_end - s->key};
@@ -188,9 +188,9 @@ static prefetch prefetch_panels(const pass *p, const beside *s) {
     }
     if (s->before)
         values = (panel){value_at(s->before, s->value), s->before->hi - s->value};
-    const int64_t panel_rows = plan->thin_panel, far = plan->thin_ahead;
-    keys = rows_on(keys, s->after, plan->from_memory ? far : panel_rows, run->k_step);
-    values = rows_on(values, next_values, plan->from_memory ? far : panel_rows / 2, run->v_step);
+    const int64_t panel_rows = plan->thin_panel, ahead = plan->thin_ahead;
+    keys = rows_on(keys, s->after, plan->from_memory ? ahead : panel_rows, run->k_step);
+    values = rows_on(values, next_values, plan->from_memory ? ahead : panel_rows / 2, run->v_step);
     keys.count = rdk_least(keys.count, s->at_once);
     values.count = rdk_least(values.count, s->at_once);
     if (p->same_layout && keys.count > 0 && values.count > 0) {
@@ -206,15 +206,15 @@ static prefetch prefetch_panels(const pass *p, const beside *s) {
 
 /* ---- The TLB ------------------------------------------------------------------------------- */
 
-/* A prefetch that misses the TLB takes longer than a core can hide. One line of each page
- * first: the page walks overlap. Where pages are larger than 4 KB, little is lost. */
+/* A prefetch that misses the TLB takes longer than a core can hide. So one line of each page is
+ * fetched first: the page walks overlap. Where pages are larger than 4 KB, little is lost. */
 static void touch_pages(const char *at, int64_t bytes) {
     enum { PAGE = 4096 };
     for (int64_t i = 0; i < bytes; i += PAGE - (int64_t)((uintptr_t)(at + i) % PAGE))
         __builtin_prefetch(at + i, 0, 2);
 }
 
-/* The pages of rows of d elements that follow each other. */
+/* Touches the pages of rows of d elements, if these follow each other. */
 static void touch_rows(const char *rows, int64_t d, int64_t step, int64_t count) {
     if (step == d * 4)
         touch_pages(rows, count * d * 4);
@@ -225,7 +225,7 @@ static void touch_run(const pass *p, rdk_run r) {
     touch_rows(r.v, p->call->d_v, r.v_step, r.count);
 }
 
-/* The queries and results of a row block. Its K and V are touched block by block. */
+/* Touches the queries and results of a row block. Its K and V are touched block by block. */
 static void touch_row_block(const pass *p, const row_block *rows) {
     const rdk_problem *c = p->call;
     const rdk_const_view out = out_view(p);
@@ -242,7 +242,7 @@ static void touch_row_block(const pass *p, const row_block *rows) {
 
 /* ---- One call for each schedule ------------------------------------------------------------ */
 
-/* What group i of `groups` fetches beside its block. */
+/* What a group fetches beside its block. The last group of a block fetches `next`. */
 static prefetch prefetch_beside(const pass *p, const group *g, bool is_last, rdk_run next) {
     if (!is_last)
         return prefetch_rows(p, g);

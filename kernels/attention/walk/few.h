@@ -1,16 +1,17 @@
-/* Thin row blocks wait for K and V more than for sums. So that both are read all the time, the
- * scores of a block are computed beside the values of the block before, a panel of keys after
- * a panel of values. What comes next of both is fetched meanwhile, half of it beside the keys
- * and half beside the values. */
+/* The schedule of thin row blocks, which wait for K and V more than for sums. So that both are read
+ * all the time, the scores of a block are computed beside the values of the block before: a panel
+ * of keys, then a panel of values, in turn. What comes next of both is fetched meanwhile, half of
+ * it beside the keys and half beside the values. */
 
 /* ---- Queries by four elements -------------------------------------------------------------- */
 
-/* Whether queries lie by four elements, and side by side only where tiles are to read them. */
+/* Whether queries are entered by four elements, for the thin function. They are entered side by
+ * side, too, where tiles must read them. */
 static bool wants_quads(const row_block *rows) {
     return THIN_QUADS && is_thin(rows);
 }
 
-/* [four elements][THIN][4], behind those that lie side by side. */
+/* Queries by four elements, [d_qk / 4][THIN][4], behind the room of those side by side. */
 static float *quads_of(const pass *p, const group *g) {
     return queries_of(p, g) + g->width * rdk_whole_fours(p->call->d_qk);
 }
@@ -34,7 +35,7 @@ static void enter_quads(const pass *p, const group *g) {
     }
 }
 
-/* A group's queries, before its first block. */
+/* Enters a group's queries, before its first block. */
 static void enter_group(const pass *p, const group *g) {
     if (wants_quads(g->of))
         enter_quads(p, g);
@@ -44,13 +45,13 @@ static void enter_group(const pass *p, const group *g) {
 
 /* ---- Panels -------------------------------------------------------------------------------- */
 
-/* One group and one block; two of them are under way at once. */
-typedef struct work {
+/* A group at a block; two of them are under way at once. */
+typedef struct group_block {
     key_block b;
     group g;
-} work;
+} group_block;
 
-/* What all scores of a block have in common. */
+/* Sets what all scores of a block have in common. */
 RDK_INLINE void begin_few(const pass *p, const group *g, thin *f) {
     f->q = queries_of(p, g);
     f->quads = quads_of(p, g);
@@ -59,9 +60,9 @@ RDK_INLINE void begin_few(const pass *p, const group *g, thin *f) {
     f->often = p->plan->from_memory;
 }
 
-/* The scores of the next panel, by query, with what f knows of all lanes. The last keys may
- * come twice in part. */
-static void score_few(const pass *p, const beside *s, thin *f) {
+/* Scores the next panel, by query. f has been set by begin_few(). Where fewer keys are left than
+ * the thin function takes, it scores some once more. */
+static void score_few(const pass *p, const overlap *s, thin *f) {
     const group *g = s->now;
     const bool is_far = g->kv.k_step >= p->plan->packing.far_step;
     const int end = (int)rdk_least(s->key + s->at_once, s->keys_end);
@@ -82,17 +83,18 @@ static void score_few(const pass *p, const beside *s, thin *f) {
     }
 }
 
-/* Adds the next panel of values, with what t knows of all lanes. */
-static void add_few_values(const pass *p, const beside *s, tile *t) {
+/* Adds the next panel of values. t has been set by begin_values(). */
+static void add_few_values(const pass *p, const overlap *s, tile *t) {
     const group *g = s->before;
     const lanes l = {s->value, (int)rdk_least(s->value + s->at_once, s->values_end)};
     const int rows = may_be_multiplied(p, g, l) ? g->count : 1;
     for (int i = 0; i < g->count; i += rows)
-        add_part(p, g, (rectangle){i, i + rows, l.lo, l.hi}, t);
+        add_rectangle(p, g, (rectangle){i, i + rows, l.lo, l.hi}, t);
 }
 
-/* Scores of so few keys that the thin function would read others are left to tiles. */
-static void begin_scores(const pass *p, group *g, beside *s) {
+/* Begins the scores of a block. If it has fewer keys than the thin function takes, tiles score all
+ * of them here. */
+static void begin_scores(const pass *p, group *g, overlap *s) {
     s->key = s->keys_end = g->lo;
     if (g->hi - g->lo < s->keys) {
         stream none = no_stream();
@@ -109,7 +111,7 @@ static void begin_scores(const pass *p, group *g, beside *s) {
 
 /* The scores of `now` beside the values of `before`; either may be NULL. */
 static void score_beside_values(const pass *p, group *now, const group *before, panel after) {
-    beside s = {.now = now, .before = before, .after = after};
+    overlap s = {.now = now, .before = before, .after = after};
     thin f;
     tile t;
     s.keys = thin_keys(now ? now->count : before->count, p->chains);
@@ -137,17 +139,18 @@ static void score_beside_values(const pass *p, group *now, const group *before, 
 
 /* ---- The walk ------------------------------------------------------------------------------ */
 
-/* Block b of all row blocks; returns the work whose values are still to be added. */
-static work *pass_few(const pass *p, const key_block *b, work works[2], work *before) {
+/* Takes all row blocks through block b. Returns the one whose values are still to be added. */
+static group_block *pass_few(const pass *p, const key_block *b, group_block slots[2],
+                             group_block *before) {
     for (int i = 0; i < p->count; i++) {
-        work *now = before == works ? works + 1 : works;
+        group_block *now = before == slots ? slots + 1 : slots;
         now->b = *b;
         find_group(p, &p->blocks[i], 0, &now->g);
         if (!look_at(p, &now->b, &now->g))
             continue;
         if (is_first_block(&now->g))
             enter_group(p, &now->g);
-        now->g.scores += (now - works) * UNIT * RDK_BLOCK;
+        now->g.scores += (now - slots) * UNIT * RDK_BLOCK;
         const rdk_run next = run_after(p, i, b);
         if (p->plan->from_memory)
             touch_run(p, next);
@@ -160,8 +163,8 @@ static work *pass_few(const pass *p, const key_block *b, work works[2], work *be
     return before;
 }
 
-/* The values that are still to be added when the last scores are there. */
-static void end_few(const pass *p, const work *last) {
+/* Adds the values that are left when no scores come any more. */
+static void end_few(const pass *p, const group_block *last) {
     const rdk_run next = run_of_next_task(p);
     score_beside_values(p, NULL, &last->g, (panel){next.k, next.count});
     end_block(p, &last->g);
@@ -169,9 +172,9 @@ static void end_few(const pass *p, const work *last) {
 
 static void walk_few(const pass *p) {
     key_block b = {.hi = 0};
-    work works[2], *last = NULL;
+    group_block slots[2], *last = NULL;
     while (next_block(p, &b))
-        last = pass_few(p, &b, works, last);
+        last = pass_few(p, &b, slots, last);
     if (last)
         end_few(p, last);
 }

@@ -1,4 +1,4 @@
-/* What becomes of sums: chunks open and close, rows are written. */
+/* What becomes of sums: chunks open and close, and rows are written. */
 
 /* ---- Chunks -------------------------------------------------------------------------------- */
 
@@ -41,7 +41,8 @@ static void close_chunk_of_row(const pass *p, const group *g, int i) {
     fold_sums(first, o, p->width, rdk_state_fold(&r->closed, &chunk));
 }
 
-/* A row that sees nothing of the group's first chunk has a state of no keys, and sums of 0. */
+/* Closes the chunk that is open for a group, if there is one. A row that sees nothing of the
+ * group's first chunk gets a state of no keys, and sums of 0. */
 static void close_chunk(const pass *p, const group *g) {
     if (g->span->open == NO_CHUNK)
         return;
@@ -51,7 +52,8 @@ static void close_chunk(const pass *p, const group *g) {
     g->span->open = NO_CHUNK;
 }
 
-/* Closes the chunk before, if that is still open: its sums are there now. */
+/* Opens the block's chunk. The chunk before may be open still, and is closed: only now are its sums
+ * complete. */
 static void open_chunk(const pass *p, const group *g) {
     close_chunk(p, g);
     for (int i = 0; i < 2 * g->width; i++) {
@@ -70,8 +72,8 @@ RDK_INLINE f32x16 times_inverse(f32x16 o, rdk_inverse by) {
     return f32x16_fma(o, f32x16_set1(by.inv), rest);
 }
 
-/* n elements of `from` times an inverse; returns the sum of `sum` and them, which is NaN if
- * one is, as where `from` is infinite. */
+/* Writes n elements of `from` times an inverse. Returns `sum` plus what was written: NaN if a
+ * result is NaN, as that of an infinite element may be. */
 RDK_INLINE f32x16 write_as_they_are(char *to, const float *from, int64_t n, rdk_inverse by,
                                     f32x16 sum) {
     int64_t i = 0;
@@ -88,7 +90,7 @@ RDK_INLINE f32x16 write_as_they_are(char *to, const float *from, int64_t n, rdk_
     return sum;
 }
 
-/* The same, with every NaN made the one NaN, and what is infinite as the reference has it. */
+/* The same, with every NaN in its one form, and infinite elements as the reference has them. */
 RDK_INLINE void write_times_inverse(char *to, const float *from, int64_t n, rdk_inverse by) {
     if (f32x16_has_nan(write_as_they_are(to, from, n, by, f32x16_set1(0))))
         for (int64_t i = 0; i < n; i++)
@@ -99,15 +101,15 @@ static char *out_row(const pass *p, const rdk_row *r) {
     return rdk_view_row(&p->call->out, r->batch, r->head, r->query);
 }
 
-static void write_lse(const pass *p, const rdk_row *r) {
+static void write_row_lse(const pass *p, const rdk_row *r) {
     const rdk_view *lse = &p->call->lse;
     if (lse->data)
         rdk_store(rdk_view_row(lse, r->batch, r->head, r->query), RDK_F32, 0,
                   rdk_state_lse(&r->closed));
 }
 
-/* A row of the scratch, all of whose chunks are closed. */
-static void write_row(const pass *p, int64_t row) {
+/* Writes a row of the scratch. All its chunks are closed. */
+static void write_closed_row(const pass *p, int64_t row) {
     const rdk_row *r = &p->rows[row];
     const double l = r->closed.l;
     if (l > 0)
@@ -115,44 +117,45 @@ static void write_row(const pass *p, int64_t row) {
                             rdk_inverse_of(l));
     else
         f32x16_fill(out_row(p, r), RDK_F32, 0, p->call->d_v, l == 0 ? 0 : NAN);
-    write_lse(p, r);
+    write_row_lse(p, r);
 }
 
 static void write_rows(const pass *p, const group *g) {
     for (int i = 0; i < g->count; i++)
-        write_row(p, g->first + i);
+        write_closed_row(p, g->first + i);
 }
 
 /* ---- Plain groups -------------------------------------------------------------------------- */
 
-/* Whether the open chunk is all that the rows of a group see, and none of it is cold or NaN.
- * Then every l is above 0, since the largest logit has a weight. A row that sees nothing has a
- * T of -inf. */
+/* Whether the open chunk is all that the rows of a group see, and is neither cold nor NaN for any
+ * of them. Then every l is above 0, since the largest logit has a weight above 0. A row that sees
+ * nothing has a T of -inf, and its group is not plain. */
 static bool is_plain(const pass *p, const group *g) {
     const float *T = p->T + 2 * g->first;
     const f32x16 hot = f32x16_set1(RDK_ATTENTION_HOT), cold = f32x16_set1(-RDK_ATTENTION_HOT);
-    const f32x16 yes = f32x16_set1(0), no = f32x16_set1(1);
-    f32x16 odd = yes;
+    const f32x16 zero = f32x16_set1(0), one = f32x16_set1(1);
+    f32x16 not_plain = zero;
     for (int i = 0; i < g->count; i += RDK_LANES) {
         const int n = (int)rdk_least(g->count - i, RDK_LANES);
         const f32x16 t = f32x16_select(b32x16_first(n), f32x16_load(T + i), hot);
-        odd = f32x16_select(f32x16_le(t, hot), odd, no);
-        odd = f32x16_select(f32x16_le(cold, t), odd, no);
+        not_plain = f32x16_select(f32x16_le(t, hot), not_plain, one);
+        not_plain = f32x16_select(f32x16_le(cold, t), not_plain, one);
     }
-    return is_first_chunk(p, g, g->block->chunk) && f32x16_max_lanes(odd) == 0;
+    return is_first_chunk(p, g, g->block->chunk) && f32x16_max_lanes(not_plain) == 0;
 }
 
-/* Nothing but what is written needs the states. */
+/* Closes the chunk of a plain group. States are kept only if the caller asks for what depends on
+ * them. */
 static void close_plainly(const pass *p, const group *g) {
     for (int i = 0; p->keeps_states && i < g->count; i++) {
         rdk_row *r = &p->rows[g->first + i];
         r->closed = rdk_state_closed(p->M[2 * g->first + i], p->l[g->first + i], false);
-        write_lse(p, r);
+        write_row_lse(p, r);
     }
 }
 
-/* Writes the rows of a plain group. False if a NaN is among the results: then all is to be
- * done as ever. */
+/* Writes the rows of a plain group. False if a NaN is among the results: then the rows are to be
+ * closed and written as others are. */
 static bool write_plainly(const pass *p, const group *g) {
     const float *o = g->sums;
     f32x16 sum = f32x16_set1(0);
@@ -163,9 +166,9 @@ static bool write_plainly(const pass *p, const group *g) {
     return !f32x16_has_nan(sum);
 }
 
-/* Adds the last values of a plain group, and writes what becomes of them at once. False if it
- * cannot be done so, or a NaN is among the results: then no sum has changed, and all is to be
- * done as ever. */
+/* Adds the last values of a plain group, by tiles that write results instead of sums. False if that
+ * is not possible, or if a NaN is among the results: then no sum has changed, and the values are to
+ * be added and the rows written as others are. */
 static bool write_with_values(const pass *p, const group *g, staging s, stream *fetch) {
     tile_result results[TILE_GROUP];
     _Alignas(RDK_LINE) float notes[RDK_LANES] = {0};
@@ -185,7 +188,7 @@ static bool write_with_values(const pass *p, const group *g, staging s, stream *
 
 /* ---- The block ----------------------------------------------------------------------------- */
 
-/* The scores of a block become weights. */
+/* Turns the scores of a block into weights. */
 static void weigh_block(const pass *p, group *g) {
     if (g->opens)
         open_chunk(p, g);
@@ -193,8 +196,8 @@ static void weigh_block(const pass *p, group *g) {
     weigh_group(p, g);
 }
 
-/* Closes the chunk that ends with the block, while its sums are in the caches, and writes rows
- * that see nothing more. */
+/* Closes the chunk that ends with the block, while its sums are in the caches. Writes the rows that
+ * see no later block. */
 static void end_block(const pass *p, const group *g) {
     const bool is_last = is_last_block(g);
     const bool ends_chunk = chunk_of(p, g->block->key0 + RDK_BLOCK) != g->block->chunk;

@@ -1,4 +1,5 @@
-/* From scores to logits: keys that a row does not see are hidden, in whole sixteens of lanes. */
+/* From scores to logits: keys that a row does not see are hidden. Logits are then looked at in
+ * whole sixteens of lanes. */
 
 /* The first of the sixteens of lanes that a group sees, and the end of the last. */
 static int first_lane(const group *g) {
@@ -9,8 +10,8 @@ static int end_lane(const group *g) {
     return (int)rdk_round_up(g->hi, RDK_LANES);
 }
 
-/* Sets n logits to -inf. Whole vectors are stored, for those that are read soon: of the last
- * one, what lies behind the n stays as it is. */
+/* Sets n logits to -inf. It stores whole vectors, since whole vectors are loaded soon; what lies
+ * behind the n in the last one stays as it is. */
 RDK_INLINE void hide_first(float *s, int n) {
     const f32x16 hidden = f32x16_set1(-INFINITY);
     for (; n >= RDK_LANES; n -= RDK_LANES, s += RDK_LANES)
@@ -19,7 +20,7 @@ RDK_INLINE void hide_first(float *s, int n) {
         f32x16_store(s, f32x16_select(b32x16_first(n), hidden, f32x16_load(s)));
 }
 
-/* Of some lanes, those before the first that each of 16 rows sees. */
+/* Hides those of some lanes that lie before the first one that each of 16 rows sees. */
 RDK_INLINE void hide_before(const group *g, int row, lanes l) {
     const f32x16 hidden = f32x16_set1(-INFINITY), first = f32x16_load(g->from + row);
     for (int lane = l.lo; lane < l.hi; lane++) {
@@ -29,7 +30,7 @@ RDK_INLINE void hide_before(const group *g, int row, lanes l) {
     }
 }
 
-/* Of some lanes, those behind the last that each of 16 rows sees. */
+/* Hides those of some lanes that lie behind the last one that each of 16 rows sees. */
 RDK_INLINE void hide_behind(const group *g, int row, lanes l) {
     const f32x16 hidden = f32x16_set1(-INFINITY), end = f32x16_load(g->end + row);
     for (int lane = l.lo; lane < l.hi; lane++) {
@@ -39,7 +40,7 @@ RDK_INLINE void hide_behind(const group *g, int row, lanes l) {
     }
 }
 
-/* Lanes that lie outside what all rows see. */
+/* Hides, from all rows, the lanes that the group does not see. */
 static void hide_outside(const group *g) {
     for (int lane = first_lane(g); lane < g->lo; lane++)
         hide_first(score_at(g, lane, 0), g->width);
@@ -47,7 +48,7 @@ static void hide_outside(const group *g) {
         hide_first(score_at(g, lane, 0), g->width);
 }
 
-/* Logits lie by key. A vector of rows is two parts, the last perhaps one. */
+/* Where logits lie by key. A vector of rows is two parts, the last perhaps one. */
 static void hide_by_key(const group *g) {
     const int from = first_lane(g), end = end_lane(g);
     if (g->whole) {
@@ -76,10 +77,10 @@ static void hide_unseen(const group *g) {
     (g->by_query ? hide_by_query : hide_by_key)(g);
 }
 
-/* What the tiles noted is of what some rows do not see, too. */
+/* Where keys are hidden, the tiles' notes are not used: they are of hidden scores, too. */
 static void logits_of_group(group *g) {
     if (!g->whole || g->lo % RDK_LANES || g->hi % RDK_LANES) {
         hide_unseen(g);
-        g->noted = false;
+        g->has_notes = false;
     }
 }

@@ -1,4 +1,4 @@
-/* Row blocks of more than a few rows: block by block, group by group, scores, weights and
+/* The schedule of row blocks that are not thin: block by block, group by group, scores, weights and
  * values in turn. */
 
 /* The last group whose span has keys of block b. */
@@ -10,7 +10,7 @@ static int last_group(const row_block *rows, const key_block *b) {
     return i;
 }
 
-/* Block b of row block i. */
+/* Takes row block i through block b. */
 static void pass_many(const pass *p, int i, const key_block *b) {
     const row_block *rows = &p->blocks[i];
     const rdk_run next = run_after(p, i, b);

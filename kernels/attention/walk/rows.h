@@ -1,5 +1,5 @@
-/* Rows: row blocks, groups and what they see of a block; queries into the scratch, scaled and
- * turned. */
+/* Rows: row blocks, groups, and what these see of a block. Queries are entered, scaled and
+ * transposed. */
 
 /* ---- Row blocks ---------------------------------------------------------------------------- */
 
@@ -7,8 +7,8 @@ static int groups_of(const row_block *rows) {
     return (int)((rows->count + TILE_GROUP - 1) / TILE_GROUP);
 }
 
-/* The rows of group i: groups are as equal as whole units allow, 32 rows are 16 and 16, not 24
- * and 8. */
+/* The rows of group i. Groups are as equal as whole units allow: 32 rows are 16 and 16, not 24 and
+ * 8. */
 static void rows_of_group(const row_block *rows, int i, int64_t *first, int *count) {
     const int64_t units = (rows->count + UNIT - 1) / UNIT, groups = groups_of(rows);
     const int64_t from = units * i / groups * UNIT, end = units * (i + 1) / groups * UNIT;
@@ -16,8 +16,8 @@ static void rows_of_group(const row_block *rows, int i, int64_t *first, int *cou
     *count = (int)(rdk_least(end, rows->count) - from);
 }
 
-/* Where sight grows, the first row and the last say all. */
-static span span_of(const pass *p, const rdk_row *rows, int count) {
+/* The span of a group. Where sight grows from row to row, the first row and the last say all. */
+static span span_of_rows(const pass *p, const rdk_row *rows, int count) {
     span s = {.sees = rows[0].sees, .all = rows[0].sees, .open = NO_CHUNK};
     for (int i = rdk_sight_grows(&p->call->sight) ? count - 1 : 0; i < count; i++) {
         s.sees = rdk_sight_hull(s.sees, rows[i].sees);
@@ -26,8 +26,8 @@ static span span_of(const pass *p, const rdk_row *rows, int count) {
     return s;
 }
 
-/* Rows first ... of a key/value head, into rows->count rows of the scratch. */
-static void enter_rows(const pass *p, row_block *rows, int64_t first) {
+/* Enters rows->count rows of a key/value head, from row `first` on. */
+static void enter_row_block(const pass *p, row_block *rows, int64_t first) {
     const int64_t heads = p->call->heads_per_kv;
     int64_t head = first % heads, query = first / heads;
     rdk_sight sees = rdk_sight_of(&p->call->sight, rows->batch, query);
@@ -50,14 +50,15 @@ static void enter_spans(const pass *p, row_block *rows) {
         int64_t first;
         int count;
         rows_of_group(rows, i, &first, &count);
-        rows->spans[i] = span_of(p, &p->rows[first], count);
+        rows->spans[i] = span_of_rows(p, &p->rows[first], count);
         rows->sees = rdk_sight_hull(rows->sees, rows->spans[i].sees);
     }
 }
 
 /* ---- Groups -------------------------------------------------------------------------------- */
 
-/* Group i, but for what it sees of a block. Its last vector may be half a one. */
+/* Makes g group i of a row block; what it sees is left to look_at(). Its last vector may be half a
+ * vector. */
 static void find_group(const pass *p, const row_block *rows, int i, group *g) {
     g->of = rows;
     g->span = &rows->spans[i];
@@ -70,7 +71,7 @@ static void find_group(const pass *p, const row_block *rows, int i, group *g) {
     g->row_step = 1;
 }
 
-/* The first chunk of a group has its sums where those of all chunks come together. */
+/* The sums of a group's first chunk lie where later chunks are added to them. */
 static bool is_first_chunk(const pass *p, const group *g, int64_t chunk) {
     return chunk == chunk_of(p, g->span->sees.first);
 }
@@ -88,7 +89,7 @@ RDK_INLINE float larger(float a, float b) {
     return a > b ? a : b;
 }
 
-/* Which lanes `count` rows from row i on see. */
+/* Notes which lanes `count` rows from row i on see. */
 static part look_at_part(group *g, const rdk_row *r, int i, int count) {
     const int64_t key0 = g->block->key0;
     const float lo = (float)g->lo, hi = (float)g->hi;
@@ -109,8 +110,8 @@ static part look_at_part(group *g, const rdk_row *r, int i, int count) {
     return (part){{(int)some_lo, (int)some_hi}, {(int)lo_of_all, (int)hi_of_all}};
 }
 
-/* What each row and each part sees. Rows beside the group see everything: what lies there is
- * the next lane's. */
+/* Notes what each row and each part sees. A vector of rows may reach past the group, where the
+ * scores of the next lane lie: rows there see everything, so that nothing of them is hidden. */
 static void look_row_by_row(const pass *p, group *g) {
     lanes all = {RDK_BLOCK, 0};
     for (int i = 0; i < g->count; i += PART) {
@@ -130,7 +131,7 @@ static void look_row_by_row(const pass *p, group *g) {
     g->hi = all.hi;
 }
 
-/* What the group sees of block b. False if that is nothing. */
+/* Notes what the group sees of block b. False if that is nothing. */
 static bool look_at(const pass *p, const key_block *b, group *g) {
     const rdk_sight block = {b->key0 + b->lo, b->key0 + b->hi};
     const rdk_sight sees = rdk_sight_within(g->span->sees, block.first, block.end);
@@ -160,7 +161,7 @@ static int end_of(const group *g, int row) {
     return g->whole ? g->hi : (int)g->end[row];
 }
 
-/* Lanes that one of some rows sees, and what lies between. */
+/* From the first lane that one of rows first ... after - 1 sees to the last. */
 static lanes lanes_of_rows(const group *g, int first, int after) {
     float lo = RDK_BLOCK, hi = 0;
     if (g->whole)
@@ -178,7 +179,7 @@ static float *queries_of(const pass *p, const group *g) {
     return p->q + g->first * rdk_whole_fours(p->call->d_qk);
 }
 
-/* Where the queries of rows first ... first + TILE_LANES - 1 lie; zeros for those from `end` on. */
+/* Where the queries of rows first ... first + TILE_LANES - 1 lie. Rows from `end` on are zeros. */
 static void find_queries(const pass *p, int64_t first, int64_t end, const char *q[TILE_LANES]) {
     static const float NONE[RDK_MAX_HEAD_DIM];
     for (int lane = 0; lane < TILE_LANES; lane++) {
@@ -190,39 +191,40 @@ static void find_queries(const pass *p, int64_t first, int64_t end, const char *
     }
 }
 
-/* Elements c ... end - 1 of TILE_LANES rows, times scale. The rows `next` are fetched
- * meanwhile, if any are named. */
-static void turn_rows(tile_turned to, const char *const row[TILE_LANES],
-                      const char *const next[TILE_LANES], int64_t c, int64_t end, float scale) {
+/* Transposes elements c ... end - 1 of TILE_LANES rows, times scale. The rows `next` are fetched
+ * meanwhile, unless that is NULL. */
+static void transpose_queries(tile_transposed to, const char *const row[TILE_LANES],
+                              const char *const next[TILE_LANES], int64_t c, int64_t end,
+                              float scale) {
     const int64_t on = TILE_LANES / 2 * to.step;
     tile_vec by = tile_splat(&scale);
     for (; c + TILE_LANES <= end; c += TILE_LANES, to.even += on, to.odd += on) {
         if (next)
             fetch_of_rows(next, c);
-        pack_columns(to, row, c, TILE_LANES, by);
+        transpose_rows(to, row, c, TILE_LANES, by);
     }
     if (c < end)
-        pack_columns(to, row, c, (int)(end - c), by);
+        transpose_rows(to, row, c, (int)(end - c), by);
 }
 
-/* One vector of queries, put at `to`. */
+/* Enters the queries of one vector of rows at `to`. */
 static void enter_vector(const pass *p, const group *g, float *to,
                          const char *const row[TILE_LANES], const char *const next[TILE_LANES]) {
     const int64_t d = p->call->d_qk, w = g->width;
     const float scale = p->call->scale;
     if (!g->by_chain)
-        turn_rows((tile_turned){to, to + w, 2 * w}, row, next, 0, d, scale);
+        transpose_queries((tile_transposed){to, to + w, 2 * w}, row, next, 0, d, scale);
     for (int64_t c = 0, after; g->by_chain && c < d; c = after) {
         after = rdk_piece_end(c, d);
         float *even = to + c * w, *odd = to + (c + (after - c + 1) / 2) * w;
-        turn_rows((tile_turned){even, odd, w}, row, next, c, after, scale);
+        transpose_queries((tile_transposed){even, odd, w}, row, next, c, after, scale);
     }
 }
 
-/* The queries of a group side by side, times the scale; zeros where there is none. Half a
- * vector comes first, and is turned like a whole one: what lies beside it is turned once more,
- * or overwritten by the next element. Rows that follow each other are not fetched here:
- * prefetch_rows() and the CPU do that. */
+/* Enters the queries of a group side by side, times the scale; zeros where there is none. Half a
+ * vector comes first, and is transposed like a whole one. What that writes too much is written
+ * over: by the vector beside it, or by the next element. Rows that follow each other are not
+ * fetched here: prefetch_rows() and the CPU do that. */
 static void enter_queries(const pass *p, const group *g) {
     const char *row[TILE_LANES], *others[TILE_LANES];
     const int64_t group_end = g->first + g->count, end = g->of->first + g->of->count;

@@ -1,8 +1,9 @@
 /* Scores, Q K^T by tiles: keys are the rows of a tile, the queries of a group its columns. A
- * vector holds many queries' scores of one key, so what is done for each query is done for a
- * vector of them at once. */
+ * vector holds the scores of one key with many queries, so that the softmax, too, is done for a
+ * vector of queries at once. */
 
-/* So many keys, so many times; moves on. Returns whether the tiles left notes. */
+/* Scores `keys` keys by each of `times` tiles, and moves t on. Returns whether the tiles left
+ * notes. */
 static bool score_keys(tile *t, int keys, int vectors, int times) {
     bool noted = true;
     t->times = times;
@@ -13,13 +14,13 @@ static bool score_keys(tile *t, int keys, int vectors, int times) {
     return noted;
 }
 
-/* Rows of a group, and lanes. */
+/* Some rows of a group, and some lanes of its block. */
 typedef struct rectangle {
     int first, after; /* rows */
     int lo, hi;       /* lanes */
 } rectangle;
 
-/* The scores of a rectangle whose rows are so many vectors; 0 is half a vector. */
+/* The scores of a rectangle whose rows are `vectors` vectors; 0 stands for half a vector. */
 static void score_vectors(const pass *p, group *g, rectangle r, int vectors, stream *fetch) {
     const int at_once = TILE_KEYS_OF[vectors];
     tile t;
@@ -43,17 +44,17 @@ static void score_vectors(const pass *p, group *g, rectangle r, int vectors, str
     t.b_across = 0;
     t.notes = g->notes + r.first;
     int whole = (r.hi - r.lo) / at_once, rest = (r.hi - r.lo) % at_once, half = 0;
-    if (whole > 0 && rest > 0) { /* 8 keys are 4 and 4, not 6 and 2 */
+    if (whole > 0 && rest > 0) { /* the last 8 keys are 4 and 4, not 6 and 2 */
         whole--;
         rest += at_once;
         half = rest / 2;
     }
-    g->noted &= score_keys(&t, at_once, vectors, whole);
-    g->noted &= score_keys(&t, rest - half, vectors, 1);
-    g->noted &= score_keys(&t, half, vectors, 1);
+    g->has_notes &= score_keys(&t, at_once, vectors, whole);
+    g->has_notes &= score_keys(&t, rest - half, vectors, 1);
+    g->has_notes &= score_keys(&t, half, vectors, 1);
 }
 
-/* Half a vector of rows comes first, if they are no whole vectors. */
+/* Rows that are no whole number of vectors begin with half a vector. */
 static void score_rectangle(const pass *p, group *g, rectangle r, stream *fetch) {
     const bool half = (r.after - r.first) % TILE_LANES > 0;
     const int whole = r.first + (half ? TILE_HALF : 0), vectors = (r.after - whole) / TILE_LANES;
@@ -65,8 +66,8 @@ static void score_rectangle(const pass *p, group *g, rectangle r, stream *fetch)
 
 /* ---- Groups whose rows see different lanes ------------------------------------------------- */
 
-/* Where halves of vectors are tiles of their own, neighbours that differ by less than such a
- * tile count as one. */
+/* Two parts are a vector. Where half vectors have tiles of their own, such a tile takes several
+ * keys: two parts that differ by fewer keys than that are made alike. */
 static void join_parts(group *g, int count) {
     for (int i = 0; TILE_HALF > 0 && i + 1 < count; i += 2) {
         lanes *a = &g->parts[i].some, *b = &g->parts[i + 1].some;
@@ -78,7 +79,8 @@ static void join_parts(group *g, int count) {
     }
 }
 
-/* The parts that see `lane`, from the first to the last of them, up to the lane where others do. */
+/* The rows from the first part that sees `lane` to the last, up to the lane where other parts
+ * begin or end. */
 static rectangle next_rectangle(const part *parts, int count, int lane, int end) {
     rectangle r = {RDK_BLOCK, 0, lane, end};
     for (int i = 0; i < count; i++) {
@@ -93,8 +95,8 @@ static rectangle next_rectangle(const part *parts, int count, int lane, int end)
     return r;
 }
 
-/* Rows at the front and at the back that see none of some lanes are left out there, as far as
- * parts go. */
+/* Leaves out whole parts, at the front and at the back of the group, where they see none of some
+ * lanes. */
 static void score_parts(const pass *p, group *g, stream *fetch) {
     const int count = (g->count + PART - 1) / PART;
     join_parts(g, count);
@@ -111,7 +113,7 @@ static void score_group(const pass *p, group *g, stream *fetch) {
         g->notes[i] = -INFINITY;
         g->notes[TILE_GROUP + i] = 0;
     }
-    g->noted = true;
+    g->has_notes = true;
     if (g->whole)
         score_rectangle(p, g, (rectangle){0, g->width, g->lo, g->hi}, fetch);
     else

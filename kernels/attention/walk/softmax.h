@@ -2,7 +2,8 @@
 
 /* ---- References ---------------------------------------------------------------------------- */
 
-/* Gives the rows that see a logit of NaN a T of +inf: with either all of a chunk's sums are NaN. */
+/* Sets T to +inf for each row that sees a logit of NaN. With either, all sums of the chunk are
+ * NaN. */
 static void note_nan(const group *g, float *T) {
     for (int i = 0; i < g->count; i++) {
         int lane = from_of(g, i);
@@ -13,9 +14,9 @@ static void note_nan(const group *g, float *T) {
     }
 }
 
-/* The largest of each of 16 columns of logits; of a NaN and another, one or the other. All of
- * them are added to `sum`, which becomes NaN if one is. (A sum of +inf and -inf cries wolf.)
- * By FMAs, for maxima take the pipes of additions. */
+/* The largest of each of 16 columns of logits; of a NaN and a number, it may be either. All logits
+ * are added to `sum`, which becomes NaN if one is. (It does so, too, where +inf meets -inf: then
+ * a search for NaN finds none.) FMAs add them, because maxima take the pipes of additions. */
 RDK_INLINE f32x16 largest_of_columns(const float *s, int64_t step, int from, int to, f32x16 *sum) {
     const int n = F32X16_IN_FLIGHT;
     const f32x16 one = f32x16_set1(1);
@@ -41,7 +42,7 @@ static void largest_by_key(const group *g, float *max, f32x16 *sum) {
     memcpy(max + 2 * g->width, max, (size_t)g->width * sizeof *max);
 }
 
-/* The same where tiles have noted it: of all lanes, three times. */
+/* The same from the tiles' notes: the largest of all lanes, three times. */
 static void largest_noted(const group *g, float *max, f32x16 *sum) {
     for (int i = 0; i < 3; i++)
         memcpy(max + i * g->width, g->notes, (size_t)g->width * sizeof *max);
@@ -49,7 +50,7 @@ static void largest_noted(const group *g, float *max, f32x16 *sum) {
         *sum = f32x16_add(*sum, f32x16_load(g->notes + TILE_GROUP + i));
 }
 
-/* The same where logits lie by query: of all lanes, three times. */
+/* The same where logits lie by query: the largest of all lanes, three times. */
 static void largest_by_query(const group *g, float *max, f32x16 *sum) {
     for (int i = 0; i < g->width; i++) {
         max[i] = 0;
@@ -67,18 +68,19 @@ static void largest_by_query(const group *g, float *max, f32x16 *sum) {
     }
 }
 
-/* 2^(M - larger) or +0, for integers M <= larger: an exponent of 0 at the least is +0. */
+/* 2^(M - larger), for integers M <= larger; +0 below 2^-126: the exponent's bits are 0 there. */
 RDK_INLINE f32x16 rescale_of(f32x16 M, f32x16 larger) {
     f32x16 k = f32x16_max(f32x16_sub(M, larger), f32x16_set1(-127));
     return f32x16_times_pow2(f32x16_set1(1), f32x16_add(k, f32x16_set1(RDK_MAGIC)));
 }
 
-/* Whether references stay though the largest logits may lie above them; mostly they do. */
+/* Whether references stay: the largest logits lie above them by HEADROOM at most, or below. Mostly
+ * they do. */
 RDK_INLINE b32x16 may_stay(f32x16 max, f32x16 M) {
     return f32x16_le(max, f32x16_add(M, f32x16_set1(RDK_HEADROOM)));
 }
 
-/* Moves the references that must move, and notes what the sums so far are multiplied with. */
+/* Moves the references that must move. Notes what the sums so far are multiplied with. */
 static void move_references(group *g, const float *max, float *M) {
     const f32x16 magic = f32x16_set1(RDK_MAGIC);
     for (int i = 0; i < 2 * g->width; i += RDK_LANES) {
@@ -90,12 +92,13 @@ static void move_references(group *g, const float *max, float *M) {
     }
 }
 
-/* What comes of a chunk with a T above HOT, or a NaN, is not used: here it may become anything. */
+/* Finds the largest logits of the block, and moves references. A chunk with a T above HOT, or with
+ * a NaN, is done again by the reference or is all NaN, so its numbers may become anything here. */
 static void find_references(const pass *p, group *g) {
     _Alignas(RDK_LINE) float max[3 * TILE_GROUP];
     float *M = p->M + 2 * g->first, *T = p->T + 2 * g->first;
     f32x16 sum = f32x16_set1(0), moved = sum;
-    (g->by_query ? largest_by_query : g->noted ? largest_noted : largest_by_key)(g, max, &sum);
+    (g->by_query ? largest_by_query : g->has_notes ? largest_noted : largest_by_key)(g, max, &sum);
     for (int i = 0; i < 2 * g->width; i += RDK_LANES) {
         f32x16 t = f32x16_max(f32x16_load(max + i), f32x16_load(max + g->width + i));
         f32x16_store(max + i, t);
@@ -121,12 +124,12 @@ RDK_INLINE void weigh(float *s, int64_t step, f32x16 magic, f32x16 *e, int n) {
     EACH f32x16_store(s + v * step, e[v]);
 }
 
-/* Registers are left for sums beside the weights. */
+/* Whether registers are left for sums beside the weights. */
 enum { SUMS_BESIDE = F32X16_IN_FLIGHT > 2 };
 
-/* All logits of a block relative to M, column by column of 16: even lanes of some rows, odd
- * lanes of others. Where there are registers for them, the sums of the 16 lanes of
- * docs/arithmetic.md are put at `sums`, [lane][row]. */
+/* Turns all logits of a block, which lie by key, into weights relative to M. A column of 16 may be
+ * even lanes of some rows and odd lanes of others. With SUMS_BESIDE, the 16 sums of a block that
+ * docs/arithmetic.md calls lanes are put at `sums`, [lane][row]. */
 static void weigh_by_key(const group *g, const float *M, float *sums) {
     enum { N = F32X16_IN_FLIGHT, SUMS = RDK_LANES / 2 };
     const int n = N, from = first_lane(g), to = end_lane(g);
@@ -153,8 +156,8 @@ static void weigh_by_key(const group *g, const float *M, float *sums) {
 
 /* ---- Sums of weights ----------------------------------------------------------------------- */
 
-/* The sums of n vectors of weights, `step` floats apart, for all vectors of 16 lanes. Where n
- * is a constant, no loop is left. */
+/* The same sums once the weights are there: of n vectors of weights, `step` floats apart. Where n
+ * is a constant, no loop over it is left. */
 RDK_INLINE void sum_vectors(const float *e, int64_t step, int n, float *sums) {
     for (int64_t i = 0; i < step; i += RDK_LANES) {
         f32x16 sum = f32x16_load(e + i);
@@ -174,7 +177,7 @@ static void sum_lanes(const group *g, float *sums) {
         sum_vectors(e, step, n, sums);
 }
 
-/* The sum of lane i of eight rows, in double; then folds of lanes. */
+/* The sum of lane i of eight rows, in double; then the folds of lanes, each over the one before. */
 RDK_INLINE f64x8 lane_of(const float *sums, int width, int i) {
     return f64x8_low(f32x16_load(sums + i * width));
 }
@@ -191,6 +194,7 @@ RDK_INLINE f64x8 fold_8(const float *sums, int width, int i) {
     return f64x8_add(fold_4(sums, width, i), fold_4(sums, width, i + 2));
 }
 
+/* Turns logits that lie by key into weights, and adds their sums to l. */
 static void weigh_columns(const pass *p, const group *g) {
     _Alignas(RDK_LINE) float sums[RDK_LANES * TILE_GROUP + RDK_LANES];
     double *l = p->l + g->first;
@@ -215,7 +219,7 @@ RDK_INLINE f32x16 weigh_in_turn(float *s, f32x16 magic, int n, f32x16 sum) {
     return sum;
 }
 
-/* The same where logits lie by query: 16 lanes are a vector. */
+/* The same as weigh_columns() where logits lie by query: 16 lanes are a vector. */
 static void weigh_queries(const pass *p, const group *g) {
     enum { AT_ONCE = F32X16_IN_FLIGHT * RDK_LANES };
     for (int i = 0; i < g->count; i++) {

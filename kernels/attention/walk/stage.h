@@ -1,17 +1,17 @@
-/* K and V that tiles cannot read in place, or not fast enough there: brought together once per
+/* K and V that tiles cannot read in place, or not fast enough: they are brought together once per
  * block. */
 
-/* Where the columns of V end that can be read in place. */
+/* How many columns of V are whole vectors, which tiles can read in place. */
 static int64_t whole_vectors(const pass *p) {
     return p->call->d_v / RDK_LANES * RDK_LANES;
 }
 
-/* Where the columns end that are whole strips. */
+/* How many of the columns are whole strips. */
 static int64_t whole_strips(int64_t columns) {
     return columns / TILE_STRIP * TILE_STRIP;
 }
 
-/* Whether all columns are whole strips, so that a tile may put them where it is asked to. */
+/* Whether all columns are whole strips: then tiles can pack what they read, or write results. */
 static bool strips_are_whole(const pass *p) {
     return p->call->d_v % TILE_STRIP == 0;
 }
@@ -71,9 +71,9 @@ static bool sees_block(const group *g) {
     return g->whole && g->lo == g->block->lo && g->hi == g->block->hi;
 }
 
-/* Whether to pack values for this group and those after it, `groups` in all. Rows of V that
- * lie far apart are packed at once. Others wait for a group that sees all of them: its tiles
- * can pack what they read. */
+/* Whether to pack values for this group and those after it, `groups` in all. Rows of V that lie
+ * far apart share few sets of a cache: they are packed at once, for three groups or more. Others
+ * wait for a group that sees the whole block, whose tiles can pack what they read. */
 static bool is_worth_packing(const pass *p, const group *g, int groups) {
     const rdk_packing *r = &p->plan->packing;
     if (!r->ever)
@@ -83,8 +83,8 @@ static bool is_worth_packing(const pass *p, const group *g, int groups) {
     return sees_block(g) && groups > (strips_are_whole(p) ? r->groups_beside : r->groups_apart);
 }
 
-/* How this group reads values that are to be packed: packs the block at once if the first band
- * cannot do it. */
+/* How this group reads values that are to be packed. If the first band cannot pack the block while
+ * it reads, all of it is packed here. */
 static staging pack_block(const pass *p, const group *g) {
     if (fill_strips(g->count / bands_of(g)) && strips_are_whole(p) && sees_block(g))
         return PACK;
@@ -92,15 +92,15 @@ static staging pack_block(const pass *p, const group *g) {
     return PACKED;
 }
 
-/* How a group reads the values of its block; `groups` come to them from this one on. */
+/* How a group reads the values of its block, which `groups` groups read from this one on. */
 static staging staging_of(const pass *p, const group *g, int groups, bool packed) {
     if (packed)
         return PACKED;
     return is_worth_packing(p, g, groups) ? pack_block(p, g) : IN_PLACE;
 }
 
-/* Keys of a thin row block that lie so far apart that a cache's sets hold too few of them,
- * brought together where packed values would be: thin row blocks pack none. */
+/* Gathers the next keys of a thin row block where packed values would lie, of which a thin row
+ * block has none at this time. Their rows lie so far apart that a cache's sets hold too few. */
 static void gather_keys(const pass *p, thin *f, int count) {
     const int64_t d = p->call->d_qk;
     if (count * d > RDK_BLOCK * p->width)

@@ -1,4 +1,4 @@
-/* Tasks: the pass is set up, then the rows of each task go through the keys. */
+/* Tasks: the pass is set up once, then the rows of each task go through the keys. */
 
 static void begin_pass(pass *p, const rdk_plan *plan, void *scratch) {
     const rdk_problem *c = &plan->problem;
@@ -13,7 +13,7 @@ static void begin_pass(pass *p, const rdk_plan *plan, void *scratch) {
     p->q = (float *)(void *)(at + s->q);
     p->first_sums = (float *)(void *)(at + s->first_sums);
     p->sums = (float *)(void *)(at + s->sums);
-    p->part = (float *)(void *)(at + s->part);
+    p->partial = (float *)(void *)(at + s->partial);
     p->scores = (float *)(void *)(at + s->scores);
     p->values = (float *)(void *)(at + s->values);
     p->M = (float *)(void *)(at + s->M);
@@ -22,22 +22,22 @@ static void begin_pass(pass *p, const rdk_plan *plan, void *scratch) {
     p->rows = (rdk_row *)(void *)(at + s->row);
 }
 
-/* The rows of a task, as one row block, or as one of each head that goes in step. */
+/* Enters the rows of a task: one row block, or one of each of several heads in step. */
 static void enter_task(pass *p, const rdk_task *t) {
     p->count = (int)t->heads;
     span *spans = p->spans;
     for (int i = 0; i < p->count; i++) {
         row_block *rows = &p->blocks[i];
         *rows = (row_block){.batch = t->batch, .kv_head = t->kv_head + i, .count = t->rows};
-        rows->first = i * p->plan->apart;
+        rows->first = i * p->plan->rows_apart;
         rows->spans = spans;
         spans += groups_of(rows);
-        enter_rows(p, rows, t->first);
+        enter_row_block(p, rows, t->first);
         enter_spans(p, rows);
     }
 }
 
-/* Rows of groups that no block came to: they see nothing. */
+/* Writes the rows of groups that see nothing: no block came to them. */
 static void write_unseeing(const pass *p, const row_block *rows) {
     const int groups = groups_of(rows);
     for (int i = 0; i < groups; i++) {
@@ -62,8 +62,8 @@ static void walk_task(const pass *p) {
         write_weights(p);
 }
 
-/* Tasks first ... end - 1. A scale that is not finite makes all NaN that sees a key, as the
- * reference has it. */
+/* Does tasks first ... end - 1. With a scale that is not finite, every row that sees a key is NaN;
+ * the reference does such a call. */
 static void walk_tasks(const rdk_plan *plan, int64_t first, int64_t end, void *scratch) {
     pass p;
     if (!isfinite(plan->problem.scale)) {

@@ -1,10 +1,10 @@
-/* Sums of values, P V by tiles: queries are the rows of a tile, columns of V its columns. A
- * tile sums a block from +0 and joins that to the sums of its rows at its end. */
+/* Sums of values, P V by tiles: queries are the rows of a tile, columns of V its columns. A tile
+ * adds up a block from +0, and at its end adds that to the sums of its rows. */
 
 /* How values are added to the sums of a group. */
 typedef struct addition {
     strips from;
-    int first_band; /* those before it are done */
+    int first_band; /* the bands before it are done */
     stream *fetch;
     const tile_result *results; /* NULL; or where results go, row by row, instead of sums */
     float *notes;               /* then: a sum of them */
@@ -15,7 +15,7 @@ static const float *factors_of(const group *g, int row) {
     return g->opens ? NULL : g->rescales ? g->rescale + row : TILE_ONES;
 }
 
-/* What all tiles of a group have in common. An initialiser would clear them by a slow
+/* Sets what all tiles of a group have in common. An initialiser would clear t first, by a slow
  * instruction. */
 RDK_INLINE void begin_values(const pass *p, const group *g, stream *fetch, tile *t) {
     t->kind = g->by_query ? TILE_VALUES_BY_QUERY : TILE_VALUES;
@@ -31,7 +31,7 @@ RDK_INLINE void begin_values(const pass *p, const group *g, stream *fetch, tile 
     t->often = p->plan->from_memory;
 }
 
-/* One band over some columns, in tiles as wide as it takes; moves on. */
+/* Adds some columns of values to one band, in tiles as wide as its height allows. Moves t on. */
 static void add_columns(tile *t, int rows, int columns) {
     int vectors = TILE_VECTORS_OF[rows];
     for (int left = columns / TILE_LANES; left > 0; left -= (int)t->across * vectors) {
@@ -65,10 +65,10 @@ static bool begin_band(const group *g, const addition *v, int first, int after, 
     return true;
 }
 
-/* Adds columns c ... end - 1. Tiles as wide as a strip go through all of them in one call, and
- * those of bands that are alike in the same call; others strip by strip, or, where strips lie
- * side by side, in tiles as wide as it takes. False if results are asked for and tiles cannot
- * write them: then no sum has changed. */
+/* Adds columns c ... end - 1 of the values to all bands. Tiles as wide as a strip do all strips of
+ * a band in one call, or of all bands that are alike. Other tiles do one strip in a call, or all
+ * columns where strips lie side by side. False if results are asked for and tiles cannot write
+ * them: then no sum has changed. */
 static bool add_strips(const pass *p, const group *g, const addition *v, int64_t c, int64_t end) {
     const int bands = bands_of(g), rows = g->count / bands;
     const bool even = g->count % bands == 0, alike = even && g->whole;
@@ -112,8 +112,8 @@ static void add_packed_values(const pass *p, const group *g, int first_band, str
     add_strips(p, g, &v, whole, p->width);
 }
 
-/* Values that nobody has packed yet: the first band reads them in place, and a tile by hand
- * puts what it has read where the other bands find it. */
+/* Adds values that are not packed yet. The first band reads them in place, by a tile in assembly
+ * that packs what it reads; the other bands read what it has packed. */
 static void add_and_pack_values(const pass *p, const group *g, stream *fetch) {
     tile t;
     begin_values(p, g, fetch, &t);
@@ -135,7 +135,8 @@ static void add_and_pack_values(const pass *p, const group *g, stream *fetch) {
     add_packed_values(p, g, packed ? 1 : 0, fetch);
 }
 
-/* In place, but for the last columns. */
+/* Adds values that lie in the caller's memory, but packs the last columns if they are no whole
+ * vector. */
 static void add_values_in_place(const pass *p, const group *g, stream *fetch) {
     const int64_t whole = whole_vectors(p), in_strips = whole_strips(whole);
     addition v = {strips_in_place(g), 0, fetch, NULL, NULL};
@@ -151,7 +152,7 @@ static void add_values_in_place(const pass *p, const group *g, stream *fetch) {
 
 /* ---- Values that are not finite: only rows that see them may multiply them ----------------- */
 
-/* Whether the values of some lanes are all finite: what is not, times 0, is NaN. */
+/* Whether the values of some lanes are all finite. Any other value, times 0, is NaN. */
 static bool are_finite(const pass *p, const group *g, lanes l) {
     const int64_t n = p->call->d_v;
     const f32x16 zero = f32x16_set1(0);
@@ -167,7 +168,7 @@ static bool are_finite(const pass *p, const group *g, lanes l) {
     return !f32x16_has_nan(sum);
 }
 
-/* Whether rows may give those of some lanes that they do not see the weight +0. */
+/* Whether the values of some lanes may be multiplied with +0 for the rows that do not see them. */
 static bool may_be_multiplied(const pass *p, const group *g, lanes l) {
     if (g->whole)
         return true;
@@ -176,7 +177,7 @@ static bool may_be_multiplied(const pass *p, const group *g, lanes l) {
     return are_finite(p, g, (lanes){l.lo, before}) && are_finite(p, g, (lanes){after, l.hi});
 }
 
-/* The last columns of some lanes, if they are no whole vector, are packed before they are added. */
+/* Packs the last columns of some lanes, if they are no whole vector, and adds them. */
 static void add_last_columns(const pass *p, const group *g, lanes l, int rows, tile *t) {
     const int64_t whole = whole_vectors(p), step = t->b_step;
     if (whole == p->width)
@@ -189,10 +190,10 @@ static void add_last_columns(const pass *p, const group *g, lanes l, int rows, t
     t->b_row = t->b_step = step;
 }
 
-/* Adds the lanes of a part of the block to the sums of some rows, which wait for the block's
- * other lanes unless these are the last. Parts come in order, and t knows what they have in
- * common. */
-static void add_part(const pass *p, const group *g, rectangle r, tile *t) {
+/* Adds some lanes of the block to some rows. Rectangles of the same rows come in the order of their
+ * lanes; their sums wait at p->partial until the block's last lane is added. t has been set by
+ * begin_values(). */
+static void add_rectangle(const pass *p, const group *g, rectangle r, tile *t) {
     const int64_t first = r.first * p->width;
     const bool is_last = r.hi == g->hi;
     lanes l = lanes_of_rows(g, r.first, r.after);
@@ -202,8 +203,8 @@ static void add_part(const pass *p, const group *g, rectangle r, tile *t) {
     t->steps = l.hi - l.lo;
     t->a = (const char *)score_at(g, l.lo, r.first);
     t->b = value_at(g, l.lo);
-    t->from = r.lo == g->lo ? NULL : p->part + first;
-    t->c = is_last ? g->sums + first : p->part + first;
+    t->from = r.lo == g->lo ? NULL : p->partial + first;
+    t->c = is_last ? g->sums + first : p->partial + first;
     t->factors = is_last ? factors_of(g, r.first) : NULL;
     add_columns(t, r.after - r.first, (int)whole_vectors(p));
     add_last_columns(p, g, l, r.after - r.first, t);
@@ -211,11 +212,11 @@ static void add_part(const pass *p, const group *g, rectangle r, tile *t) {
 
 static void add_row_by_row(const pass *p, const group *g, lanes l, tile *t) {
     for (int i = 0; i < g->count && l.lo < l.hi; i++)
-        add_part(p, g, (rectangle){i, i + 1, l.lo, l.hi}, t);
+        add_rectangle(p, g, (rectangle){i, i + 1, l.lo, l.hi}, t);
 }
 
-/* What all rows see for bands of them; what lies before and behind it row by row, each as far
- * as it sees. */
+/* Adds the lanes that all rows see to bands of rows. Lanes before and behind these are added row by
+ * row, each row's as far as it sees. */
 static void add_values_by_row(const pass *p, const group *g, stream *fetch) {
     const int lo = (int)rdk_least(g->shared.lo, g->hi), hi = (int)rdk_most(lo, g->shared.hi);
     const int bands = bands_of(g);
@@ -225,14 +226,14 @@ static void add_values_by_row(const pass *p, const group *g, stream *fetch) {
     add_row_by_row(p, g, (lanes){g->lo, lo}, &t);
     for (int i = 0; i < bands && lo < hi; i++) {
         const int first = g->count * i / bands, after = g->count * (i + 1) / bands;
-        add_part(p, g, (rectangle){first, after, lo, hi}, &t);
+        add_rectangle(p, g, (rectangle){first, after, lo, hi}, &t);
     }
     add_row_by_row(p, g, (lanes){hi, g->hi}, &t);
 }
 
 /* ---- A block ------------------------------------------------------------------------------- */
 
-/* Adds the values of a block. False if those that were packed are no longer there. */
+/* Adds the values of a block. Returns whether all of them are packed now. */
 static bool add_values(const pass *p, const group *g, staging s, stream *fetch) {
     if (s == PACK)
         add_and_pack_values(p, g, fetch);

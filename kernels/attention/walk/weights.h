@@ -4,17 +4,18 @@ static char *weights_row(const pass *p, const rdk_row *r) {
     return rdk_view_row(&p->call->weights, r->batch, r->head, r->query);
 }
 
-static bool has_plain_weights(const rdk_row *r) {
+/* Neither all zeros, nor NaN, nor cold. */
+static bool has_ordinary_weights(const rdk_row *r) {
     return r->closed.l > 0 && !r->closed.cold;
 }
 
-/* Lanes that row i sees. */
+/* Writes the weights of the lanes that row i sees. */
 static void write_weights_of_row(const pass *p, const group *g, int i) {
     const rdk_row *r = &p->rows[g->first + i];
     const int from = from_of(g, i), end = end_of(g, i);
     const rdk_inverse by = {rdk_state_weight_factor(&r->closed), 0};
     float row[RDK_BLOCK];
-    if (!has_plain_weights(r) || end <= from)
+    if (!has_ordinary_weights(r) || end <= from)
         return;
     for (int lane = from; lane < end; lane++)
         row[lane] = *score_at(g, lane, i);
@@ -22,13 +23,13 @@ static void write_weights_of_row(const pass *p, const group *g, int i) {
                         by);
 }
 
-/* What a group sees of block b. */
+/* Writes the weights of the lanes that a group sees. */
 static void write_weights_of_group(const pass *p, group *g) {
     float M[2 * TILE_GROUP], sums[RDK_LANES * TILE_GROUP];
     stream none = no_stream();
     for (int i = 0; i < g->width; i++) {
         const rdk_row *r = &p->rows[g->first + i];
-        M[i] = M[g->width + i] = i < g->count && has_plain_weights(r) ? (float)r->closed.M : 0;
+        M[i] = M[g->width + i] = i < g->count && has_ordinary_weights(r) ? (float)r->closed.M : 0;
     }
     score_group(p, g, &none);
     hide_unseen(g);
@@ -37,11 +38,11 @@ static void write_weights_of_group(const pass *p, group *g) {
         write_weights_of_row(p, g, i);
 }
 
-/* Keys that a row does not see have the weight 0. Rows that are all zero, NaN or cold go to
- * the reference. */
+/* Writes what the blocks do not give: weights of 0 where a row does not see a key. The weights of a
+ * row that is all zeros, NaN or cold are left to the reference. */
 static void write_other_weights(const pass *p, const rdk_row *r) {
     char *to = weights_row(p, r);
-    if (has_plain_weights(r)) {
+    if (has_ordinary_weights(r)) {
         f32x16_fill(to, RDK_F32, 0, r->sees.first, 0);
         f32x16_fill(to, RDK_F32, r->sees.end, p->call->kv_len, 0);
         return;
