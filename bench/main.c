@@ -27,6 +27,7 @@ typedef struct options {
 typedef struct run {
     options options;
     shape shapes[MAX_SHAPES];
+    ring ring;
     subject subjects[MAX_SHAPES];
     int subject_count;
     plan plan;
@@ -114,16 +115,27 @@ static void shrink(shape *s) {
     shrink_above(&s->nq, 64);
 }
 
+/* Keeps those that are wanted, as large as they are wanted; returns how many. */
+static int choose(run *r, int shape_count) {
+    int kept = 0;
+    for (int i = 0; i < shape_count; i++) {
+        if (r->options.only && !strstr(r->shapes[i].name, r->options.only))
+            continue;
+        r->shapes[kept] = r->shapes[i];
+        if (r->options.quick)
+            shrink(&r->shapes[kept]);
+        kept++;
+    }
+    return kept;
+}
+
 /* Returns how many contenders are wrong. */
 static int set_up(run *r, int shape_count) {
     int wrong = 0;
+    r->ring = ring_make(r->shapes, shape_count, r->options.quick);
     for (int i = 0; i < shape_count; i++) {
         subject *s = &r->subjects[r->subject_count];
-        if (r->options.only && !strstr(r->shapes[i].name, r->options.only))
-            continue;
-        if (r->options.quick)
-            shrink(&r->shapes[i]);
-        subject_prepare(s, &r->shapes[i]);
+        subject_prepare(s, &r->shapes[i], &r->ring);
         wrong += check_contenders(s, r->options.isa);
         subject_time(s, &r->plan);
         r->subject_count++;
@@ -175,7 +187,7 @@ static int count_broken(const run *r) {
         if (fraction > 0 && fraction <= 1)
             continue;
         fprintf(stderr, "bench: %s by %s %s: %.1f %% of the limit %s, a broken measurement\n",
-                x->contender->subject->shape.name, x->contender->by, x->contender->how,
+                x->contender->subject->operands.shape.name, x->contender->by, x->contender->how,
                 100 * fraction, LIMIT_NAMES[x->limit]);
         broken++;
     }
@@ -189,11 +201,12 @@ static int measure(run *r) {
     r->plan.passes = r->options.quick ? 2 : PASSES;
     r->plan.sample_seconds = r->options.quick ? 0.0005 : 0.002;
     r->plan.seconds = r->options.quick ? 1 : r->options.seconds;
-    int wrong = set_up(r, shape_count);
-    if (!r->subject_count) {
+    shape_count = choose(r, shape_count);
+    if (!shape_count) {
         fprintf(stderr, "bench: no work has that name\n");
         return 2;
     }
+    int wrong = set_up(r, shape_count);
     if (sample(r))
         return 1;
     report all = {&r->plan,   r->subjects,     r->subject_count,
@@ -213,6 +226,7 @@ int main(int argc, char **argv) {
     code = measure(&r);
     for (int i = 0; i < r.subject_count; i++)
         subject_free(&r.subjects[i]);
+    ring_free(&r.ring);
     plan_free(&r.plan);
     return code;
 }

@@ -51,9 +51,10 @@ double bandwidth_of(const report *r, limit_kind kind, bool memory) {
         const subject *s = &r->subjects[i];
         const reader *read = subject_reader(s);
         const timing *t = kind == LIMIT_MEMCPY ? s->copy : read ? read->timing : NULL;
-        bool is_memory = s->copies > 1 || (s->copy && shape_bytes(&s->shape) > 64 << 20);
+        bool is_memory =
+            s->operands.shape.memory || (s->copy && shape_bytes(&s->operands.shape) > 64 << 20);
         if (t && is_memory == memory)
-            best = fmax(best, shape_bytes(&s->shape) / t->best);
+            best = fmax(best, shape_bytes(&s->operands.shape) / t->best);
     }
     return best;
 }
@@ -89,7 +90,7 @@ static double rootdk_seconds(const report *r, const subject *s) {
 }
 
 static void print_rate(const result *r) {
-    const shape *s = &r->contender->subject->shape;
+    const shape *s = &r->contender->subject->operands.shape;
     if (s->op == RDK_OP_SOFTMAX)
         printf(" %8.3f ns/element", r->best * 1e9 / (double)shape_in(s));
     else if (s->nq == 1)
@@ -109,7 +110,8 @@ static void print_result(const report *all, const result *r, bool first) {
     const contender *c = r->contender;
     char who[64];
     snprintf(who, sizeof who, "%s %s", c->by, c->how);
-    printf("%-28s %-36.36s %10.3f", first ? c->subject->shape.name : "", who, r->best * 1e3);
+    printf("%-28s %-36.36s %10.3f", first ? c->subject->operands.shape.name : "", who,
+           r->best * 1e3);
     print_rate(r);
     for (limit_kind i = 0; i < LIMIT_COUNT; i++)
         print_fraction(r->fractions[i]);
@@ -125,7 +127,7 @@ static void print_head(const char *group) {
 }
 
 static const shape *shape_of(const result *r) {
-    return &r->contender->subject->shape;
+    return &r->contender->subject->operands.shape;
 }
 
 /* The time of a FLOP at the greatest length, over that at the least. */
@@ -146,6 +148,30 @@ static void print_growth(const report *r) {
     }
 }
 
+/* Whether the one is some sequences of the other at once. */
+static bool is_batch_of(const shape *some, const shape *one) {
+    shape alone = *some;
+    alone.batch = one->batch;
+    return one->op == RDK_OP_ATTENTION && one->batch == 1 && some->batch > 1 &&
+           shape_k(&alone) == shape_k(one) && shape_flop(&alone) == shape_flop(one) &&
+           some->nk == one->nk && some->nq == one->nq && some->layers == one->layers;
+}
+
+/* Sequences called one by one, beside one call of all. */
+static void print_batches(const report *r) {
+    for (int i = 0; i < r->subject_count; i++)
+        for (int j = 0; j < r->subject_count; j++) {
+            const shape *some = &r->subjects[i].operands.shape;
+            const shape *one = &r->subjects[j].operands.shape;
+            if (is_batch_of(some, one))
+                printf("\"%s\" %lld times, one by one, takes %.2f times as long as \"%s\"\n",
+                       one->name, (long long)some->batch,
+                       rootdk_seconds(r, &r->subjects[j]) * (double)some->batch /
+                           rootdk_seconds(r, &r->subjects[i]),
+                       some->name);
+        }
+}
+
 void report_print(const report *r) {
     const char *group = "";
     const subject *last = NULL;
@@ -153,11 +179,12 @@ void report_print(const report *r) {
     print_limits(r);
     for (int i = 0; i < r->result_count; i++) {
         const contender *c = r->results[i].contender;
-        if (strcmp(group, c->subject->shape.group))
-            print_head(group = c->subject->shape.group);
+        if (strcmp(group, c->subject->operands.shape.group))
+            print_head(group = c->subject->operands.shape.group);
         print_result(r, &r->results[i], c->subject != last);
         last = c->subject;
     }
     print_growth(r);
+    print_batches(r);
     fflush(stdout);
 }

@@ -64,10 +64,12 @@ static void write_shape(FILE *f, const shape *s) {
                 s->bias ? "true" : "false");
     else
         fprintf(f,
-                "\"op\": \"attention\", \"q_heads\": %lld, \"kv_heads\": %lld, \"nq\": %lld, "
+                "\"op\": \"attention\", \"batch\": %lld, \"layers\": %lld, \"q_heads\": %lld, "
+                "\"kv_heads\": %lld, \"nq\": %lld, "
                 "\"nk\": %lld, \"d_qk\": %lld, \"d_v\": %lld, \"causal\": %s, ",
-                (long long)s->q_heads, (long long)s->kv_heads, (long long)s->nq, (long long)s->nk,
-                (long long)s->d_qk, (long long)s->d_v, s->causal ? "true" : "false");
+                (long long)s->batch, (long long)s->layers, (long long)s->q_heads,
+                (long long)s->kv_heads, (long long)s->nq, (long long)s->nk, (long long)s->d_qk,
+                (long long)s->d_v, s->causal ? "true" : "false");
     fprintf(f, "\"flop\": %.0f, \"bytes\": %.0f, ", shape_flop(s), shape_bytes(s));
 }
 
@@ -86,9 +88,9 @@ static void write_fractions(FILE *f, const result *r) {
 static void write_record(FILE *f, const result *r) {
     const contender *c = r->contender;
     fprintf(f, "{\"process\": \"bench\", ");
-    write_shape(f, &c->subject->shape);
+    write_shape(f, &c->subject->operands.shape);
     fprintf(f, "\"by\": \"%s\", \"version\": \"%s\", \"how\": \"%s\", ", c->by, c->version, c->how);
-    fprintf(f, "\"dtype\": \"%s\", \"threads\": 1, ", type_name(c->subject->shape.type));
+    fprintf(f, "\"dtype\": \"%s\", \"threads\": 1, ", type_name(c->subject->operands.shape.type));
     fprintf(f, "\"best\": %.6e, \"median\": %.6e, \"repeats\": %d, ", r->best, r->median,
             c->timing->bench.count);
     write_fractions(f, r);

@@ -23,7 +23,7 @@ static double limit_seconds(const plan *p, const contender *c, limit_kind kind, 
     const reader *read = subject_reader(s);
     double peak = peak_of(p, c->isa, half);
     if (kind == LIMIT_FMA)
-        return peak > 0 ? shape_flop(&s->shape) / peak : 0;
+        return peak > 0 ? shape_flop(&s->operands.shape) / peak : 0;
     if (kind == LIMIT_READ)
         return read ? timing_seconds(read->timing, half) : 0;
     return s->copy ? timing_seconds(s->copy, half) : 0;

@@ -6,8 +6,8 @@
 #include "bench/inputs.h"
 
 #define ATTENTION(heads, kv, queries, keys, d)                                                     \
-    .op = RDK_OP_ATTENTION, .q_heads = heads, .kv_heads = kv, .nq = queries, .nk = keys,           \
-    .d_qk = d, .d_v = d
+    .op = RDK_OP_ATTENTION, .batch = 1, .q_heads = heads, .kv_heads = kv, .nq = queries,           \
+    .nk = keys, .d_qk = d, .d_v = d
 
 const shape WORKS[WORK_COUNT] = {
     {"softmax, 4096 rows of 64", .op = RDK_OP_SOFTMAX, .rows = 4096, .cols = 64},
