@@ -8,6 +8,8 @@ GROUPS = {
     "full": ("Prefill, full", "As many queries as keys, each sees all of them."),
     "causal": ("Prefill, causal", "Each query sees the keys up to its own position."),
     "few": ("Few queries", "A handful of queries over a long context."),
+    "layers": ("Decode, layer after layer", "A step of generation as a model does it: each layer has K and V of its own, "
+               "so that they come from memory. A row is one layer."),
     "decode": ("Decode", "One query over a context: what is read limits it."),
     "growth": ("Growth", "One head at growing lengths: the scratch stays the same."),
     "softmax": ("Softmax", "Rows of logits alone."),
@@ -20,7 +22,7 @@ def detail(record):
         parts = [sizes(record, "{:g} rows of {:g}", "rows", "cols"), data.word(record, "dtype")]
     else:
         queries = "{:g} query, {:g} keys" if data.is_decode(record) else "{:g} queries, {:g} keys"
-        parts = [heads(record), sizes(record, queries, "nq", "nk"), head_size(record),
+        parts = [sequences(record), heads(record), sizes(record, queries, "nq", "nk"), head_size(record),
                  "causal" if record.get("causal") is True else "", data.word(record, "dtype")]
     return ", ".join(part for part in parts if part)
 
@@ -28,6 +30,11 @@ def detail(record):
 def sizes(record, form, *names):
     values = [number(record, key) for key in names]
     return "" if None in values else form.format(*values)
+
+
+def sequences(record):
+    count = number(record, "batch")
+    return "" if count in (None, 1) else f"{count:g} sequences"
 
 
 def heads(record):

@@ -62,6 +62,11 @@ def is_decode(record):
     return word(record, "op") == "attention" and number(record, "nq") == 1
 
 
+def is_of_layers(record):
+    """Decode as a model does it, one layer after the other, one sequence after the other."""
+    return is_decode(record) and (number(record, "layers") or 0) > 0 and (number(record, "batch") or 1) == 1
+
+
 def is_prefill(record):
     return word(record, "op") == "attention" and (number(record, "nq") or 0) > 1
 

@@ -98,11 +98,12 @@ def headlines(records):
     calm = [r for r in ours if r.get("noisy") is not True]
     soft = [r for r in calm if data.is_plain_softmax(r)]
     prefill = most([r for r in calm if data.is_prefill(r)], lambda r: data.fraction(r, "fma"))
-    read = most([r for r in calm if data.is_decode(r)], lambda r: data.fraction(r, "read"))
+    layers = [r for r in calm if data.is_of_layers(r)]
+    read = most(layers or [r for r in calm if data.is_decode(r)], lambda r: data.fraction(r, "read"))
     copy = most(soft, times_memcpy, largest=False)
     worst = most([r for r in ours if data.word(r, "op") == "softmax"], lambda r: number(r, "error_ulp"))
     rows = [(prefill, data.percent, "of the FMA peak: best prefill"),
-            (read, data.percent, "of read bandwidth: best decode"),
+            (read, data.percent, "of read bandwidth: best decode" + (", layer after layer" if layers else "")),
             (copy, lambda v: f"{v:.2f}×", "the time of memcpy: best softmax"),
             (worst, lambda v: f"{v:.2f} ULP", "worst error of softmax")]
     tiles = [tile(form(found[0]), what, found[1]) if found else tile("–", what, None) for found, form, what in rows]

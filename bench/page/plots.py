@@ -316,7 +316,8 @@ def keys(record):
 
 def shape(record):
     """Lines join works that differ in their length alone."""
-    return (data.name(record),) + tuple(number(record, key) for key in ("q_heads", "kv_heads", "d_qk", "d_v"))
+    sizes = ("q_heads", "kv_heads", "d_qk", "d_v", "batch", "layers")
+    return (data.name(record),) + tuple(number(record, key) for key in sizes)
 
 
 def draw_reads(y, limits, process):
@@ -331,7 +332,7 @@ def draw_reads(y, limits, process):
 
 
 def decode(records, limits):
-    drawn = [r for r in records if data.is_decode(r) and data.word(r, "group") in ("decode", "model")
+    drawn = [r for r in records if data.is_decode(r) and data.word(r, "group") in ("layers", "decode", "model")
              and all(positive(r, key) for key in ("bytes", "best", "nk"))]
     if drawn:
         there = data.processes(drawn)

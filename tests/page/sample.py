@@ -35,6 +35,9 @@ ATTENTION = [
     (f"{group} d={d} n={n}", group, 8, 8, n, n, d, group == "causal", "cache", "a square of queries and keys")
     for group in ("full", "causal") for d in (64, 128) for n in (128, 512, 2048)
 ] + [
+    (f"Llama 3 8B decode n={n}", "layers", 32, 8, 1, n, 128, False, "memory", "a step of generation")
+    for n in (512, 1024)
+] + [
     (f"decode d=128 nk={nk}", "decode", 32, 8, 1, nk, 128, False, where, "GQA of 32 over 8")
     for nk, where in ((1024, "cache"), (8192, "memory"), (32768, "memory"))
 ]
@@ -80,7 +83,7 @@ def attention_works():
         flop = 4.0 * heads * nq * nk * d / (2 if causal else 1)
         yield {"work": name, "group": group, "op": "attention", "from": source, "dtype": "f32", "flop": flop,
                "bytes": 8.0 * kv_heads * nk * d, "q_heads": heads, "kv_heads": kv_heads, "nq": nq, "nk": nk,
-               "d_qk": d, "d_v": d, "causal": causal}, where
+               "d_qk": d, "d_v": d, "causal": causal, "batch": 1, "layers": 32 if group == "layers" else 0}, where
 
 
 def softmax_works():
@@ -141,7 +144,7 @@ def sample():
     for process in ("bench", "peers"):
         ours = OURS if process == "bench" else OURS[:1]
         for work, where in works:
-            if process == "peers" and work["group"] not in ("model", "softmax", "decode"):
+            if process == "peers" and work["group"] not in ("model", "softmax", "layers", "decode"):
                 continue
             records += [record(process, work, where, who, draw) for who in ours + PEERS[process]
                         if measured(who, work)]

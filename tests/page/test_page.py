@@ -133,13 +133,32 @@ class OfTheSample(unittest.TestCase):
         ours = [r for r in self.records if r["by"] == "rootdk" and r["process"] == "bench"]
         calm = [r for r in ours if not r["noisy"]]
         fma = max(r["fractions"].get("fma", 0) for r in calm if r["op"] == "attention" and r["nq"] > 1)
-        read = max(r["fractions"].get("read", 0) for r in calm if r["op"] == "attention" and r["nq"] == 1)
+        read = max(r["fractions"].get("read", 0) for r in calm if r["group"] == "layers")
         memcpy = max(r["fractions"]["memcpy"] for r in calm if r["op"] == "softmax" and r["dtype"] == "f32"
                      and not r["work"].endswith(("log", "bias")))
         worst = max(r["error_ulp"] for r in ours if r["op"] == "softmax")
         figures = re.findall(r'class="figure">([^<]*)<', section(self.text, "headlines"))
         self.assertEqual(figures, [f"{100 * fma:.1f} %", f"{100 * read:.1f} %", f"{1 / memcpy:.2f}×",
                                    f"{worst:.2f} ULP"])
+
+    def test_layers_are_the_headline_of_decode(self):
+        """Whatever else is closer to a plain read: one layer again and again, some sequences at once."""
+        report = copy.deepcopy(self.report)
+        ours = [r for r in report["records"] if r["by"] == "rootdk" and r["process"] == "bench" and r.get("nq") == 1]
+        again = next(r for r in ours if not r["layers"])
+        again["fractions"] = {"read": 0.998}
+        batch = next(r for r in ours if r["layers"])
+        batch.update(batch=8, fractions={"read": 0.999})
+        text = section(page.render(report), "headlines")
+        self.assertIn("best decode, layer after layer", text)
+        self.assertNotRegex(text, r"99\.[89] %")
+        report["records"] = [r for r in report["records"] if r["group"] != "layers"]
+        self.assertIn("99.8 %", section(page.render(report), "headlines"))
+
+    def test_sequences_of_a_batch_are_told(self):
+        record = next(r for r in self.records if r["group"] == "layers")
+        self.assertNotIn("sequences", bars.detail(record))
+        self.assertIn("8 sequences, 32 heads over 8", bars.detail(dict(record, batch=8)))
 
     def test_a_noisy_record_is_no_headline(self):
         report = copy.deepcopy(self.report)
@@ -191,7 +210,7 @@ class OfTheSample(unittest.TestCase):
         def count(test):
             return sum(bool(test(r)) for r in self.records)
         soft = count(lambda r: r["op"] == "softmax" and r["work"].endswith("f32"))
-        decode = count(lambda r: r["group"] in ("decode", "model") and r.get("nq") == 1)
+        decode = count(lambda r: r["group"] in ("layers", "decode", "model") and r.get("nq") == 1)
         errors = count(lambda r: r["op"] == "softmax" and r["error_ulp"] is not None and r["fraction_of_limit"])
         for name, expected in (("softmax", soft), ("decode", decode), ("accuracy", errors)):
             self.assertEqual(len(dots(section(self.text, name))), expected, name)
