@@ -160,12 +160,15 @@ static int keep_right(contender *c, const char *expected) {
     return 1;
 }
 
-int check_contenders(subject *s, rdk_isa only) {
+int check_contenders(subject *s, const bool isas[RDK_ISA_COUNT]) {
     int wrong = 0, peer_count;
     const peer *const *all = peers(&peer_count);
     char *expected = NULL;
+    bool alone = true;
+    for (rdk_isa isa = RDK_ISA_SCALAR + 1; isa < RDK_ISA_COUNT; isa++)
+        alone = alone && !isas[isa];
     for (rdk_isa isa = RDK_ISA_SCALAR; isa < RDK_ISA_COUNT; isa++) {
-        contender *c = only == RDK_ISA_DEFAULT || only == isa ? subject_add_isa(s, isa) : NULL;
+        contender *c = isas[isa] ? subject_add_isa(s, isa, alone) : NULL;
         if (c && !expected && !(expected = expected_rows(c)))
             return 1;
         wrong += keep_right(c, expected);

@@ -1,4 +1,4 @@
-/* The time, for everything that measures without Google Benchmark. */
+/* The time. */
 #ifndef RDK_BENCH_CLOCK_H
 #define RDK_BENCH_CLOCK_H
 

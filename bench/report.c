@@ -5,33 +5,15 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "bench/inputs.h"
+#include "tools/rootdk/machine.h"
 
 /* ---- Where it ran ---------------------------------------------------------------------------- */
 
-/* The first "model name : ..." of Linux; other systems, and Arm, leave it out. */
-const char *report_cpu(void) {
-    static char name[128];
-    char line[256];
-    FILE *f = fopen("/proc/cpuinfo", "r");
-    snprintf(name, sizeof name, "unknown");
-    while (f && fgets(line, sizeof line, f)) {
-        char *colon = strchr(line, ':');
-        if (strncmp(line, "model name", 10) || !colon || !colon[1])
-            continue;
-        colon[strcspn(colon, "\n\"\\")] = 0; /* what JSON would need an escape for */
-        snprintf(name, sizeof name, "%s", colon + 2);
-        break;
-    }
-    if (f)
-        fclose(f);
-    return name;
-}
-
 static void print_host(const report *r) {
+    char name[MACHINE_TEXT];
     int count;
     printf("rootdk    %s, arithmetic %d\n", rdk_version(), rdk_arithmetic_version());
-    printf("CPU       %s\n", report_cpu());
+    printf("CPU       %s\n", machine_name(name));
     printf("compiler  %s\n", RDK_BENCH_COMPILER);
     const peer *const *all = peers(&count);
     for (int i = 0; i < count; i++)
@@ -44,20 +26,6 @@ static void print_host(const report *r) {
 }
 
 /* ---- The limits ------------------------------------------------------------------------------ */
-
-double bandwidth_of(const report *r, limit_kind kind, bool memory) {
-    double best = 0;
-    for (int i = 0; i < r->subject_count; i++) {
-        const subject *s = &r->subjects[i];
-        const reader *read = subject_reader(s);
-        const timing *t = kind == LIMIT_MEMCPY ? s->copy : read ? read->timing : NULL;
-        bool is_memory =
-            s->operands.shape.memory || (s->copy && shape_bytes(&s->operands.shape) > 64 << 20);
-        if (t && is_memory == memory)
-            best = fmax(best, shape_bytes(&s->operands.shape) / t->best);
-    }
-    return best;
-}
 
 static void print_limits(const report *r) {
     static const char *const WHERE[] = {"in cache", "from memory"};

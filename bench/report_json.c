@@ -5,14 +5,23 @@
 #include <time.h>
 
 #include "bench/inputs.h"
+#include "tools/rootdk/machine.h"
+
+/* Without what JSON would need an escape for. */
+static const char *plain(char *text) {
+    for (char *c = text; *c; c++)
+        *c = *c == '"' || *c == '\\' || (unsigned char)*c < ' ' ? ' ' : *c;
+    return text;
+}
 
 static void write_head(FILE *f, const report *r) {
-    char date[16];
+    char date[16], name[MACHINE_TEXT];
     time_t seconds = time(NULL);
     strftime(date, sizeof date, "%Y-%m-%d", gmtime(&seconds));
     fprintf(f, "{\n\"library\": \"rootdk %s\", \"arithmetic\": %d,\n", rdk_version(),
             rdk_arithmetic_version());
-    fprintf(f, "\"cpu\": \"%s\", \"compiler\": \"%s\",\n", report_cpu(), RDK_BENCH_COMPILER);
+    machine_name(name);
+    fprintf(f, "\"cpu\": \"%s\", \"compiler\": \"%s\",\n", plain(name), RDK_BENCH_COMPILER);
     fprintf(f, "\"date\": \"%s\", \"command\": \"%s\",\n", date, r->command);
 }
 
@@ -94,8 +103,8 @@ static void write_record(FILE *f, const result *r) {
     fprintf(f, "\"best\": %.6e, \"median\": %.6e, \"repeats\": %d, ", r->best, r->median,
             c->timing->bench.count);
     write_fractions(f, r);
-    fprintf(f, "\"noisy\": %s, \"checked\": true, \"error_ulp\": %.3f}",
-            r->noisy ? "true" : "false", c->error);
+    fprintf(f, "\"noisy\": %s, \"disturbed\": %s, \"checked\": true, \"error_ulp\": %.3f}",
+            r->noisy ? "true" : "false", r->disturbed ? "true" : "false", c->error);
 }
 
 int report_write(const report *r, const char *path) {

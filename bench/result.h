@@ -16,6 +16,7 @@ typedef struct result {
         [LIMIT_COUNT]; /* the time that a limit leaves, over the best; 0 where there is none */
     limit_kind limit;  /* that binds */
     bool noisy;        /* the halves of the run do not agree */
+    bool disturbed;    /* something else ran meanwhile: here, or where the limit was measured */
 } result;
 
 result result_of(const plan *p, const contender *c);

@@ -10,6 +10,7 @@
 enum {
     SCALAR_ELEMENTS = 16384,    /* of a softmax: it is slow, and no faster on more rows */
     SCALAR_FLOP = 20 * 1000000, /* of attention, at most */
+    SCALAR_FLOP_ALONE = 2000 * 1000000,
     FEW_ROWS = 16, /* of a key/value head: for no more the bytes of K and V may be the limit */
 };
 
@@ -60,10 +61,11 @@ static void limit_scalar_softmax(contender *c) {
     c->share = (double)d->rows / (double)rows;
 }
 
-contender *subject_add_isa(subject *s, rdk_isa isa) {
+contender *subject_add_isa(subject *s, rdk_isa isa, bool alone) {
     bool scalar = isa == RDK_ISA_SCALAR, softmax = s->operands.shape.op == RDK_OP_SOFTMAX;
     if (rdk_isa_available(isa) != RDK_OK || !has_kernel(s->operands.shape.op, isa) ||
-        (scalar && !softmax && shape_flop(&s->operands.shape) > SCALAR_FLOP) ||
+        (scalar && !softmax &&
+         shape_flop(&s->operands.shape) > (alone ? SCALAR_FLOP_ALONE : SCALAR_FLOP)) ||
         s->contender_count == MAX_CONTENDERS)
         return NULL;
     contender *c = add(s, "rootdk", rdk_version());

@@ -53,8 +53,9 @@ struct subject {
 void subject_prepare(subject *s, const shape *size, ring *r);
 
 /* rootdk on an ISA; NULL where the ISA has no kernel of its own for that. Where all of the work
- * would take long, the scalar path does a part of it only, or nothing if there is no part. */
-contender *subject_add_isa(subject *s, rdk_isa isa);
+ * would take long, the scalar path does a part of it only, or nothing if there is no part; it is
+ * given more time where it is `alone`. */
+contender *subject_add_isa(subject *s, rdk_isa isa, bool alone);
 
 /* Another library; NULL if it cannot do the work. */
 contender *subject_add_peer(subject *s, const peer *p);

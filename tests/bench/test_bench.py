@@ -37,7 +37,8 @@ WRONG = {
 }
 
 FIELDS = {"process", "work", "group", "from", "op", "by", "version", "how", "dtype", "threads", "best", "median",
-          "repeats", "flop", "bytes", "limit", "fraction_of_limit", "fractions", "noisy", "checked", "error_ulp"}
+          "repeats", "flop", "bytes", "limit", "fraction_of_limit", "fractions", "noisy", "disturbed",
+          "checked", "error_ulp"}
 
 
 def run(*arguments):
