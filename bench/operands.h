@@ -14,8 +14,8 @@ typedef struct operands {
     size_t scratch_size;
 } operands;
 
-/* Allocates and fills them; `scratch` is what attention may need, in bytes. The ring is for shapes
- * whose K and V come from memory. */
+/* Allocates and fills them; `scratch` is what attention may need, in bytes, for all threads. The
+ * ring is for shapes whose K and V come from memory. */
 void operands_make(operands *o, const shape *s, ring *r, size_t scratch);
 void operands_free(operands *o);
 

@@ -9,6 +9,7 @@
 #include "bench/clock.h"
 #include "bench/inputs.h"
 #include "bench/limits/limits.h"
+#include "bench/team.h"
 
 enum {
     MAX_PASSES = 64,
@@ -31,11 +32,22 @@ timing *plan_add(plan *p, const char *what, const char *who, void (*run)(void *)
     return t;
 }
 
+static void run_loop(void *context, int i) {
+    unsigned char sink[64];
+    (void)i;
+    limit_of(*(const rdk_isa *)context)->fma(sink);
+}
+
+static void run_peak(void *context) {
+    team_run(team_size(), run_loop, context);
+}
+
 void plan_add_peaks(plan *p) {
     for (rdk_isa isa = RDK_ISA_SCALAR; isa < RDK_ISA_COUNT; isa++)
-        if (rdk_isa_available(isa) == RDK_OK && limit_of(isa) && limit_of(isa)->fma)
-            p->peak[isa] =
-                plan_add(p, "FMA", rdk_isa_name(isa), limit_of(isa)->fma, p->sink, false);
+        if (rdk_isa_available(isa) == RDK_OK && limit_of(isa) && limit_of(isa)->fma) {
+            p->isas[isa] = isa;
+            p->peak[isa] = plan_add(p, "FMA", rdk_isa_name(isa), run_peak, &p->isas[isa], false);
+        }
 }
 
 double timing_seconds(const timing *t, int half) {
@@ -43,7 +55,8 @@ double timing_seconds(const timing *t, int half) {
 }
 
 double plan_peak(const plan *p, rdk_isa isa, int half) {
-    return p->peak[isa] ? limit_of(isa)->flop / timing_seconds(p->peak[isa], half) : 0;
+    return p->peak[isa] ? team_size() * limit_of(isa)->flop / timing_seconds(p->peak[isa], half)
+                        : 0;
 }
 
 /* ---- How often ------------------------------------------------------------------------------- */

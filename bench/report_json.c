@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "bench/inputs.h"
+#include "bench/team.h"
 #include "tools/rootdk/machine.h"
 
 /* Without what JSON would need an escape for. */
@@ -42,9 +43,10 @@ static void write_limit(FILE *f, const char **comma, limit_kind kind, const char
     if (!(best > 0))
         return;
     fprintf(f,
-            "%s\n{\"process\": \"bench\", \"limit\": \"%s\", \"%s\": \"%s\", \"threads\": 1, "
+            "%s\n{\"process\": \"bench\", \"limit\": \"%s\", \"%s\": \"%s\", \"threads\": %d, "
             "\"best\": %.6e, \"unit\": \"%s\"}",
-            *comma, LIMIT_NAMES[kind], key, value, best, kind == LIMIT_FMA ? "FLOP/s" : "B/s");
+            *comma, LIMIT_NAMES[kind], key, value, team_size(), best,
+            kind == LIMIT_FMA ? "FLOP/s" : "B/s");
     *comma = ",";
 }
 
@@ -99,7 +101,8 @@ static void write_record(FILE *f, const result *r) {
     fprintf(f, "{\"process\": \"bench\", ");
     write_shape(f, &c->subject->operands.shape);
     fprintf(f, "\"by\": \"%s\", \"version\": \"%s\", \"how\": \"%s\", ", c->by, c->version, c->how);
-    fprintf(f, "\"dtype\": \"%s\", \"threads\": 1, ", type_name(c->subject->operands.shape.type));
+    fprintf(f, "\"dtype\": \"%s\", \"threads\": %d, ", type_name(c->subject->operands.shape.type),
+            team_size());
     fprintf(f, "\"best\": %.6e, \"median\": %.6e, \"repeats\": %d, ", r->best, r->median,
             c->timing->bench.count);
     write_fractions(f, r);

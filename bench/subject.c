@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "bench/inputs.h"
+#include "bench/split.h"
+#include "bench/team.h"
 
 enum {
     SCALAR_ELEMENTS = 16384,    /* of a softmax: it is slow, and no faster on more rows */
@@ -22,7 +24,7 @@ void subject_prepare(subject *s, const shape *size, ring *r) {
     *s = (subject){.contender_count = 0};
     if (size->op == RDK_OP_ATTENTION && rdk_attention_scratch(&d, &scratch) != RDK_OK)
         scratch = 0; /* whoever calls is told */
-    operands_make(&s->operands, size, r, scratch);
+    operands_make(&s->operands, size, r, (size_t)team_size() * ((scratch + 63) / 64 * 64));
 }
 
 void subject_free(subject *s) {
@@ -110,6 +112,18 @@ static void turn_over(contender *c) {
         c->call->set_kv(c->call, next.k, next.v);
 }
 
+static void run_rows(void *context, int i) {
+    const rdk_softmax_desc *all = &((contender *)context)->desc.softmax;
+    rdk_softmax_desc part = softmax_part(all, i, softmax_parts(all, team_size()));
+    rdk_softmax(&part);
+}
+
+static void run_heads(void *context, int i) {
+    const rdk_attention_desc *all = &((contender *)context)->desc.attention;
+    rdk_attention_desc part = attention_part(all, i, attention_parts(all, team_size()));
+    rdk_attention(&part);
+}
+
 void contender_run(void *context) {
     contender *c = context;
     if (c->subject->operands.shape.memory)
@@ -117,28 +131,43 @@ void contender_run(void *context) {
     if (c->call)
         c->call->run(c->call);
     else if (c->subject->operands.shape.op == RDK_OP_SOFTMAX)
-        rdk_softmax(&c->desc.softmax);
+        team_run(softmax_parts(&c->desc.softmax, team_size()), run_rows, c);
     else
-        rdk_attention(&c->desc.attention);
+        team_run(attention_parts(&c->desc.attention, team_size()), run_heads, c);
 }
 
-static void read_floats(reader *r, const float *from, int64_t count) {
-    r->span.from = (const unsigned char *)from;
-    r->span.bytes = (size_t)count * sizeof(float);
-    r->loop->run(&r->span);
+/* ---- Limits ---------------------------------------------------------------------------------- */
+
+/* Each thread reads its share of K, then of V. */
+static void read_share(const reader *r, const float *from, int64_t count, int i) {
+    int64_t first = part_begin(count, i, team_size()), end = part_begin(count, i + 1, team_size());
+    span share = {.from = (const unsigned char *)(from + first),
+                  .bytes = (size_t)(end - first) * sizeof(float)};
+    r->loop->run(&share);
+}
+
+static void read_part(void *context, int i) {
+    const reader *r = context;
+    const shape *s = &r->subject->operands.shape;
+    read_share(r, r->from.k, shape_k(s), i);
+    read_share(r, r->from.v, shape_v(s), i);
 }
 
 static void run_reader(void *context) {
     reader *r = context;
-    operands *o = &r->subject->operands;
-    kv next = operands_next(o);
-    read_floats(r, next.k, shape_k(&o->shape));
-    read_floats(r, next.v, shape_v(&o->shape));
+    r->from = operands_next(&r->subject->operands);
+    team_run(team_size(), read_part, r);
+}
+
+static void copy_part(void *context, int i) {
+    const operands *o = context;
+    int64_t bytes = (int64_t)operands_out_bytes(o), first = part_begin(bytes, i, team_size());
+    memcpy((char *)o->out + first, (const char *)o->in + first,
+           (size_t)(part_begin(bytes, i + 1, team_size()) - first));
 }
 
 static void run_copy(void *context) {
-    const operands *o = context;
-    memcpy(o->out, o->in, operands_out_bytes(o));
+    team_run(team_size(), copy_part, context);
 }
 
 /* A call of one layer is short, and the one before it leaves what all of them need. */

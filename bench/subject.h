@@ -36,7 +36,7 @@ typedef struct reader {
     subject *subject;
     rdk_isa isa;
     const read_loop *loop;
-    span span;
+    kv from; /* what it reads now */
     timing *timing;
 } reader;
 
@@ -63,7 +63,7 @@ contender *subject_add_peer(subject *s, const peer *p);
 /* Takes the last one away again. */
 void subject_drop(subject *s);
 
-/* One call, on the K and V that come next. */
+/* One call, on the K and V that come next, by all threads there are. */
 void contender_run(void *contender);
 
 /* Adds the timings of contenders and of the memory limits to the plan. */

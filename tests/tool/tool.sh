@@ -110,17 +110,19 @@ share='\(% of\|disturbed: no share of\) \(the FMA peak\|a plain read\|memcpy\)$'
 exits 0 bench --quick
 check "bench measures every vector ISA" [ "$(count "$share")" -eq $((7 * (isas - 1))) ]
 check "and decode" [ "$(count ' GB/s .*'"$share")" -eq $((2 * (isas - 1))) ]
-exits 0 bench --quick --isa scalar
+exits 0 bench --quick --threads 2 --isa scalar
+check "bench says by how many threads" says '^2 threads, '
 check "bench measures scalar if asked" [ "$(count '  scalar  ')" -eq 7 ]
 
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 printf '[mine]\nop = softmax\nrows = 20\ncols = 30\n[layer]\nop = attention\nheads = 4\nkv_heads = 2\nqueries = 1
 keys = 40\nd = 8\nlayers = 3\nbatch = 2\n' > "$folder/shapes.ini"
-exits 0 bench --quick --shapes "$folder/shapes.ini" --json "$folder/report.json"
+exits 0 bench --quick --shapes "$folder/shapes.ini" --json "$folder/report.json" --threads 3
 check "bench measures a file's works" [ "$(count '^mine .*ns/element')$(count '^layer .*GB/s')" = $((isas - 1))$((isas - 1)) ]
 out=$(cat "$folder/report.json")
 check "and writes them down" [ "$(count '^{"process": "bench", "work": ')" -eq $((2 * (isas - 1))) ]
+check "by three threads, limits and all" [ "$(count '"threads": 3')" -eq "$(count '"threads"')" ]
 check "with what limits them" [ "$(count '"fractions": {"')" -eq $((2 * (isas - 1))) ]
 exits 1 bench --quick --shapes "$folder/shapes.ini" --json "$folder/none/report.json"
 echo 'rows = 3' >> "$folder/shapes.ini"
@@ -129,6 +131,9 @@ exits 2 bench --quick --shapes "$folder/shapes.ini"
 check "a wrong line is named" says 'shapes.ini:15: '
 exits 2 bench --shapes "$folder/none.ini"
 exits 2 bench --json
+exits 2 bench --threads 0
+exits 2 bench --threads 65
+exits 2 bench --threads two
 exits 2 bench --shapes
 exits 2 bench --seconds soon
 exits 2 bench --seconds

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "bench/run.h"
+#include "bench/team.h"
 #include "bench/works.h"
 #include "tools/rootdk/machine.h"
 #include "tools/rootdk/tool.h"
@@ -64,7 +65,8 @@ static void print_all(const report *all, bool quick) {
         disturbed += all->results[i].disturbed;
     }
     printf(
-        "\none thread, the best of many calls; every result was compared with the scalar path\n");
+        "\n%d thread%s, the best of many calls; every result was compared with the scalar path\n",
+        team_size(), team_size() > 1 ? "s" : "");
     if (disturbed)
         printf(
             "disturbed: the middle sample took much longer than the best, here or of the limit, so "
@@ -77,11 +79,23 @@ typedef struct options {
     const char *shapes, *json;
     rdk_isa isa;
     double seconds; /* negative: unsaid */
+    int threads;
     bool quick;
 } options;
 
+static int set_threads(options *o, const char *value) {
+    char *end;
+    long threads = strtol(value, &end, 10);
+    o->threads = (int)threads;
+    return end != value && !*end && threads >= 1 && threads <= MAX_THREADS
+               ? EXIT_FINE
+               : tool_usage_error("not a number of threads", value);
+}
+
 static int set_option(options *o, const char *name, const char *value) {
     char *end;
+    if (value && !strcmp(name, "--threads"))
+        return set_threads(o, value);
     if (value && !strcmp(name, "--isa"))
         return rdk_isa_from_name(value, &o->isa) == RDK_OK && rdk_isa_available(o->isa) == RDK_OK
                    ? EXIT_FINE
@@ -103,7 +117,7 @@ static int set_option(options *o, const char *name, const char *value) {
 
 static int parse(options *o, int count, char **arguments) {
     int code = EXIT_FINE;
-    *o = (options){.isa = RDK_ISA_DEFAULT, .seconds = -1};
+    *o = (options){.isa = RDK_ISA_DEFAULT, .seconds = -1, .threads = 1};
     for (int i = 0; i < count && code == EXIT_FINE; i++)
         if (!strcmp(arguments[i], "--quick"))
             o->quick = true;
@@ -152,9 +166,14 @@ int tool_bench(int count, char **arguments) {
     static run r;
     options o;
     int code = parse(&o, count, arguments);
-    if (code == EXIT_FINE) {
-        code = measure(&r, &o);
-        run_free(&r);
+    if (code != EXIT_FINE)
+        return code;
+    if (!team_start(o.threads)) {
+        fprintf(stderr, "rootdk: there are no %d threads to have\n", o.threads);
+        return EXIT_DIFFERENT;
     }
+    code = measure(&r, &o);
+    run_free(&r);
+    team_stop();
     return code;
 }
