@@ -33,6 +33,13 @@ static const int PIECES[SHAPE_COUNT] = {3, 7, 3, 5, 9, 9, 11, 11, 11}; /* that c
 
 /* ---- Parts ----------------------------------------------------------------------------------- */
 
+/* Beside that of the others, in what there is. */
+static bool has_own_scratch(const rdk_attention_desc *part, const rdk_attention_desc *all, int i,
+                            int parts) {
+    return (char *)part->scratch == (char *)all->scratch + (size_t)i * part->scratch_size &&
+           (size_t)parts * part->scratch_size <= all->scratch_size;
+}
+
 /* The call in so many parts; returns how many there were. */
 static int call_parts(const operands *o, int threads) {
     int parts;
@@ -50,7 +57,7 @@ static int call_parts(const operands *o, int threads) {
     parts = attention_parts(&all, threads);
     for (int i = 0; i < parts; i++) {
         rdk_attention_desc part = attention_part(&all, i, parts);
-        if (rdk_attention(&part) != RDK_OK)
+        if (!has_own_scratch(&part, &all, i, parts) || rdk_attention(&part) != RDK_OK)
             return 0;
     }
     return parts;
@@ -145,6 +152,55 @@ TEST a_call_by_a_team_has_the_same_bits(void) {
     PASS();
 }
 
+/* ---- Limits ---------------------------------------------------------------------------------- */
+
+/* How often each float of K and of V was read. */
+enum { FLOATS = 7 * 40 * 24 };
+static atomic_int reads_of[2][FLOATS];
+static subject layer;
+
+static void note_read(void *context) {
+    const span *s = context;
+    for (int i = 0; i < 2; i++) {
+        const unsigned char *first =
+            (const unsigned char *)(i ? layer.operands.v : layer.operands.k);
+        if (s->from < first || s->from >= first + FLOATS * sizeof(float))
+            continue;
+        for (size_t j = 0; j < s->bytes; j += sizeof(float))
+            atomic_fetch_add(&reads_of[i][((size_t)(s->from - first) + j) / sizeof(float)], 1);
+    }
+}
+
+TEST reads_are_shared_by_a_team(void) {
+    static const read_loop NOTE = {"note", note_read};
+    static plan p;
+    const shape size = {"", ATTENTION(1, 7, 7, 1, 40, 24, 24)};
+    ASSERT(team_start(3));
+    subject_prepare(&layer, &size, NULL);
+    subject_time(&layer, &p);
+    layer.readers[0].loop = &NOTE;
+    layer.readers[0].timing->bench.run(layer.readers[0].timing->bench.context);
+    team_stop();
+    for (int i = 0; i < FLOATS; i++)
+        ASSERT(reads_of[0][i] == 1 && reads_of[1][i] == 1);
+    subject_free(&layer);
+    PASS();
+}
+
+TEST copies_are_whole(void) {
+    static subject s;
+    static plan p;
+    const shape size = {"", .op = RDK_OP_SOFTMAX, .rows = 11, .cols = 51};
+    ASSERT(team_start(3));
+    subject_prepare(&s, &size, NULL);
+    subject_time(&s, &p);
+    s.copy->bench.run(s.copy->bench.context);
+    team_stop();
+    ASSERT_EQ(0, memcmp(s.operands.in, s.operands.out, operands_out_bytes(&s.operands)));
+    subject_free(&s);
+    PASS();
+}
+
 GREATEST_MAIN_DEFS();
 
 int main(int argc, char **argv) {
@@ -153,5 +209,7 @@ int main(int argc, char **argv) {
     RUN_TEST(every_part_is_done_once_a_round);
     RUN_TEST(parts_run_at_once);
     RUN_TEST(a_call_by_a_team_has_the_same_bits);
+    RUN_TEST(reads_are_shared_by_a_team);
+    RUN_TEST(copies_are_whole);
     RDK_MAIN_END();
 }
