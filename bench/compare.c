@@ -14,6 +14,7 @@
 #include "bench/clock.h"
 #include "bench/inputs.h"
 #include "bench/operands.h"
+#include "bench/samples.h"
 
 enum {
     MAX_SHAPES = 128,
@@ -140,40 +141,39 @@ static void take_pair(const library both[2], work *w, pairs *p) {
     seconds[first] = time_call(&both[first], w);
     seconds[!first] = time_call(&both[!first], w);
     for (int i = 0; i < 2; i++)
-        if (!p->count || seconds[i] < p->best[i])
-            p->best[i] = seconds[i];
+        samples_keep_best(&p->best[i], seconds[i]);
     p->ratio[p->count++] = seconds[1] / seconds[0];
-}
-
-static int by_size(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
 }
 
 static void take_pairs(const library both[2], work *w, double seconds, pairs *p) {
     double start = now(), end = start + seconds, latest = start + MOST_OVERTIME * seconds;
     p->count = 0;
+    p->best[0] = p->best[1] = 0;
     do
         take_pair(both, w, p);
     while (p->count < MAX_PAIRS && now() < (p->count < MIN_PAIRS ? latest : end));
-    qsort(p->ratio, (size_t)p->count, sizeof p->ratio[0], by_size);
+    samples_sort(p->ratio, p->count);
 }
 
 /* ---- The table of an ISA --------------------------------------------------------------------- */
 
+static double quarter(const pairs *p, int quarters) {
+    return samples_quarter(p->ratio, p->count, quarters);
+}
+
 static double middle(const pairs *p) {
-    return p->ratio[p->count / 2];
+    return quarter(p, 2);
 }
 
 /* The middle of all ratios tells, if three quarters of them are on its side of 1. */
 static const char *verdict(const pairs *p, table *t) {
     if (p->count < MIN_PAIRS)
         return "too few pairs to tell";
-    if (middle(p) < 1 - NOTICEABLE && p->ratio[p->count * 3 / 4] < 1) {
+    if (middle(p) < 1 - NOTICEABLE && quarter(p, 3) < 1) {
         t->faster++;
         return "faster";
     }
-    if (middle(p) > 1 + NOTICEABLE && p->ratio[p->count / 4] > 1) {
+    if (middle(p) > 1 + NOTICEABLE && quarter(p, 1) > 1) {
         t->slower++;
         return "slower";
     }
@@ -188,9 +188,8 @@ static void print_header(const char *isa) {
 static void print_row(table *t, const work *w, const pairs *p, bool same_bits) {
     const char *said = verdict(p, t);
     printf("%-32s %9.3f %10.3f   %6.3f   %6.3f (%.3f to %.3f)  %s%s\n", w->operands.shape.name,
-           p->best[0] * 1e3, p->best[1] * 1e3, p->best[1] / p->best[0], middle(p),
-           p->ratio[p->count / 4], p->ratio[p->count * 3 / 4], said,
-           same_bits ? "" : "; other bits");
+           p->best[0] * 1e3, p->best[1] * 1e3, p->best[1] / p->best[0], middle(p), quarter(p, 1),
+           quarter(p, 3), said, same_bits ? "" : "; other bits");
     t->other_bits += !same_bits;
     t->rows++;
     t->log_sum += log(middle(p));
@@ -308,12 +307,6 @@ static int usage(void) {
     return 2;
 }
 
-static bool set_seconds(options *o, const char *value) {
-    char *end;
-    o->seconds = strtod(value, &end);
-    return end != value && !*end && o->seconds > 0 && o->seconds < 1e6;
-}
-
 static bool parse(options *o, int argc, char **argv) {
     int files = 0;
     bool fine = true;
@@ -327,11 +320,11 @@ static bool parse(options *o, int argc, char **argv) {
         }
         fine = value && (!strcmp(argv[i], "--only")      ? (o->only = value, true)
                          : !strcmp(argv[i], "--isa")     ? (o->isa = value, true)
-                         : !strcmp(argv[i], "--seconds") ? set_seconds(o, value)
+                         : !strcmp(argv[i], "--seconds") ? is_seconds(value, &o->seconds)
                                                          : false);
         i++;
     }
-    return fine && files == 3;
+    return fine && files == 3 && o->seconds > 0;
 }
 
 /* ---- The run --------------------------------------------------------------------------------- */
@@ -355,17 +348,6 @@ static int choose_isas(const library both[2], const char *name, rdk_isa *list) {
     if (!count)
         fprintf(stderr, "bench_compare: there is no vector ISA that both have here\n");
     return count;
-}
-
-/* Keeps those whose name has the text in it; returns how many. */
-static int choose_shapes(shape *list, int count, const char *text) {
-    int kept = 0;
-    for (int i = 0; i < count; i++)
-        if (!text || strstr(list[i].name, text))
-            list[kept++] = list[i];
-    if (!kept)
-        fprintf(stderr, "bench_compare: no work has that name\n");
-    return kept;
 }
 
 static int compare_all(const options *o, const library both[2], const shape *list, int count) {
@@ -395,7 +377,7 @@ int main(int argc, char **argv) {
     if (!parse(&o, argc, argv))
         return usage();
     int count = shapes_read(o.files[2], shapes, MAX_SHAPES);
-    if (count < 0 || !(count = choose_shapes(shapes, count, o.only)))
+    if (count < 0 || !(count = shapes_choose(shapes, count, o.only)))
         return 2;
     if (!open_library(&both[0], "base", o.files[0]) || !open_library(&both[1], "new", o.files[1]))
         return 2;

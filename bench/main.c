@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/clock.h"
 #include "bench/run.h"
 
 #define SECONDS 160.0
@@ -43,9 +44,7 @@ static int set_isa(options *o, const char *name) {
 }
 
 static int set_seconds(options *o, const char *value) {
-    char *end;
-    o->run.seconds = strtod(value, &end);
-    if (end != value && !*end && o->run.seconds > 0 && o->run.seconds < 1e6)
+    if (is_seconds(value, &o->run.seconds) && o->run.seconds > 0)
         return -1;
     fprintf(stderr, "bench: not a number of seconds: \"%s\"\n", value);
     return 2;

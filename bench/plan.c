@@ -9,6 +9,7 @@
 #include "bench/clock.h"
 #include "bench/inputs.h"
 #include "bench/limits/limits.h"
+#include "bench/samples.h"
 #include "bench/team.h"
 
 enum {
@@ -100,20 +101,10 @@ static void tick(void) {
     show(text);
 }
 
-static void keep_best(double *best, double seconds) {
-    if (*best == 0 || seconds < *best)
-        *best = seconds;
-}
-
-static int by_size(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static void note_pass(timing *t, int first, int half) {
     for (int i = first; i < t->bench.count; i++) {
-        keep_best(&t->half[half], t->bench.samples[i]);
-        keep_best(&t->best, t->bench.samples[i]);
+        samples_keep_best(&t->half[half], t->bench.samples[i]);
+        samples_keep_best(&t->best, t->bench.samples[i]);
     }
 }
 
@@ -144,8 +135,8 @@ static int run_passes(plan *p, timing *const *list, int count, int passes) {
     show("");
     for (int i = 0; i < count; i++) {
         bench *b = &list[i]->bench;
-        qsort(b->samples, (size_t)b->count, sizeof *b->samples, by_size);
-        list[i]->median = b->samples[b->count / 2];
+        samples_sort(b->samples, b->count);
+        list[i]->median = samples_quarter(b->samples, b->count, 2);
     }
     return 0;
 }

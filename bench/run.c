@@ -25,20 +25,6 @@ static void shrink(shape *s) {
     shrink_above(&s->nq, 64);
 }
 
-/* Keeps those that are wanted, as large as they are wanted. */
-static void choose(run *r) {
-    int kept = 0;
-    for (int i = 0; i < r->shape_count; i++) {
-        if (r->options.only && !strstr(r->shapes[i].name, r->options.only))
-            continue;
-        r->shapes[kept] = r->shapes[i];
-        if (r->options.quick)
-            shrink(&r->shapes[kept]);
-        kept++;
-    }
-    r->shape_count = kept;
-}
-
 /* Returns how many contenders are wrong. */
 static int set_up(run *r) {
     int wrong = 0;
@@ -89,11 +75,11 @@ static int sample(run *r) {
 }
 
 int run_measure(run *r) {
-    choose(r);
-    if (!r->shape_count) {
-        fprintf(stderr, "bench: no work has that name\n");
+    r->shape_count = shapes_choose(r->shapes, r->shape_count, r->options.only);
+    if (!r->shape_count)
         return RUN_NOTHING;
-    }
+    for (int i = 0; r->options.quick && i < r->shape_count; i++)
+        shrink(&r->shapes[i]);
     r->plan.passes = r->options.quick ? PASSES / 2 : PASSES;
     r->plan.sample_seconds = r->options.quick ? 0.0005 : 0.002;
     r->plan.seconds = r->options.seconds;

@@ -53,4 +53,8 @@ rdk_attention_desc shape_attention(const shape *s);
  * or -1 with a message if it cannot be read or a line is wrong. */
 int shapes_read(const char *path, shape *list, int most);
 
+/* Keeps those whose name has the text in it, or all if it is NULL. Returns how many; if none, with
+ * a message. */
+int shapes_choose(shape *list, int count, const char *text);
+
 #endif

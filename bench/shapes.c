@@ -143,3 +143,13 @@ int shapes_read(const char *path, shape *list, int most) {
     fclose(f);
     return count;
 }
+
+int shapes_choose(shape *list, int count, const char *text) {
+    int kept = 0;
+    for (int i = 0; i < count; i++)
+        if (!text || strstr(list[i].name, text))
+            list[kept++] = list[i];
+    if (!kept)
+        fprintf(stderr, "bench: no work has that name\n");
+    return kept;
+}

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/clock.h"
 #include "bench/run.h"
 #include "bench/team.h"
 #include "bench/works.h"
@@ -93,19 +94,15 @@ static int set_threads(options *o, const char *value) {
 }
 
 static int set_option(options *o, const char *name, const char *value) {
-    char *end;
     if (value && !strcmp(name, "--threads"))
         return set_threads(o, value);
     if (value && !strcmp(name, "--isa"))
         return rdk_isa_from_name(value, &o->isa) == RDK_OK && rdk_isa_available(o->isa) == RDK_OK
                    ? EXIT_FINE
                    : tool_usage_error("no such ISA here", value);
-    if (value && !strcmp(name, "--seconds")) {
-        o->seconds = strtod(value, &end);
-        return end != value && !*end && o->seconds >= 0 && o->seconds < 1e6
-                   ? EXIT_FINE
-                   : tool_usage_error("not a number of seconds", value);
-    }
+    if (value && !strcmp(name, "--seconds"))
+        return is_seconds(value, &o->seconds) ? EXIT_FINE
+                                              : tool_usage_error("not a number of seconds", value);
     const char **text = !strcmp(name, "--shapes") ? &o->shapes
                         : !strcmp(name, "--json") ? &o->json
                                                   : NULL;
