@@ -78,7 +78,7 @@ static void print_result(const report *all, const result *r, bool first) {
     const contender *c = r->contender;
     char who[64];
     snprintf(who, sizeof who, "%s %s", c->by, c->how);
-    printf("%-28s %-36.36s %10.3f", first ? c->subject->operands.shape.name : "", who,
+    printf("%-30s %-36.36s %10.3f", first ? c->subject->operands.shape.name : "", who,
            r->best * 1e3);
     print_rate(r);
     for (limit_kind i = 0; i < LIMIT_COUNT; i++)
@@ -88,9 +88,9 @@ static void print_result(const report *all, const result *r, bool first) {
 }
 
 static void print_head(const char *group) {
-    printf("\n%-28s %-36s %10s %19s %20s %7s %8s\n", group, "", "ms", "", "% of a limit", "times",
+    printf("\n%-30s %-36s %10s %19s %20s %7s %8s\n", group, "", "ms", "", "% of a limit", "times",
            "error");
-    printf("%-28s %-36s %10s %19s %6s %6s %6s %7s %8s\n", "", "", "", "", "FMA", "read", "memcpy",
+    printf("%-30s %-36s %10s %19s %6s %6s %6s %7s %8s\n", "", "", "", "", "FMA", "read", "memcpy",
            "rootdk", "ULP");
 }
 
