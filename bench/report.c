@@ -57,16 +57,6 @@ static double rootdk_seconds(const report *r, const subject *s) {
     return best;
 }
 
-static void print_rate(const result *r) {
-    const shape *s = &r->contender->subject->operands.shape;
-    if (s->op == RDK_OP_SOFTMAX)
-        printf(" %8.3f ns/element", r->best * 1e9 / (double)shape_in(s));
-    else if (s->nq == 1)
-        printf(" %8.1f GB/s      ", shape_bytes(s) / r->best / 1e9);
-    else
-        printf(" %8.1f GFLOP/s   ", shape_flop(s) / r->best / 1e9);
-}
-
 static void print_fraction(double fraction) {
     if (fraction > 0)
         printf(" %6.1f", 100 * fraction);
@@ -76,11 +66,11 @@ static void print_fraction(double fraction) {
 
 static void print_result(const report *all, const result *r, bool first) {
     const contender *c = r->contender;
-    char who[64];
+    char who[64], rate[RESULT_RATE];
     snprintf(who, sizeof who, "%s %s", c->by, c->how);
     printf("%-30s %-36.36s %10.3f", first ? c->subject->operands.shape.name : "", who,
            r->best * 1e3);
-    print_rate(r);
+    printf(" %s", result_rate(r, rate));
     for (limit_kind i = 0; i < LIMIT_COUNT; i++)
         print_fraction(r->fractions[i]);
     printf(" %7.2f %8.2f%s\n", r->best / rootdk_seconds(all, c->subject), c->error,

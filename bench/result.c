@@ -2,6 +2,7 @@
 #include "bench/result.h"
 
 #include <math.h>
+#include <stdio.h>
 
 #define NOISE 0.03     /* that the halves of a run may differ by */
 #define DISTURBED 1.25 /* the middle sample over the best: half of the samples were disturbed */
@@ -58,6 +59,17 @@ result result_of(const plan *p, const contender *c) {
                   r.fractions[r.limit] > 1;
     r.noisy = !(fabs(first - second) <= NOISE * fmax(first, second));
     return r;
+}
+
+const char *result_rate(const result *r, char text[RESULT_RATE]) {
+    const shape *s = &r->contender->subject->operands.shape;
+    if (s->op == RDK_OP_SOFTMAX)
+        snprintf(text, RESULT_RATE, "%8.3f ns/element", r->best * 1e9 / (double)shape_in(s));
+    else if (s->nq == 1)
+        snprintf(text, RESULT_RATE, "%8.1f GB/s      ", shape_bytes(s) / r->best / 1e9);
+    else
+        snprintf(text, RESULT_RATE, "%8.1f GFLOP/s   ", shape_flop(s) / r->best / 1e9);
+    return text;
 }
 
 double result_fraction(const result *r) {

@@ -21,6 +21,10 @@ typedef struct result {
 
 result result_of(const plan *p, const contender *c);
 
+/* Its speed in the unit of such a work, as wide for every unit. */
+enum { RESULT_RATE = 32 };
+const char *result_rate(const result *r, char text[RESULT_RATE]);
+
 /* Of the limit that binds; more than 1 is a broken measurement. */
 double result_fraction(const result *r);
 

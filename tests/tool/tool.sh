@@ -109,6 +109,7 @@ check "help names every ISA" says "$(echo $names)"
 share='\(% of\|disturbed: no share of\) \(the FMA peak\|a plain read\|memcpy\)$'
 exits 0 bench --quick
 check "bench measures every vector ISA" [ "$(count "$share")" -eq $((7 * (isas - 1))) ]
+check "beside the FMA peak of each" [ "$(count "^FMA peak .* GFLOP/s (")" -eq $((isas - 1)) ]
 check "and decode" [ "$(count ' GB/s .*'"$share")" -eq $((2 * (isas - 1))) ]
 exits 0 bench --quick --threads 2 --isa scalar
 check "bench says by how many threads" says '^2 threads, '

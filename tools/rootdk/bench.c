@@ -16,16 +16,6 @@
 
 /* ---- The table ------------------------------------------------------------------------------- */
 
-static void print_rate(const result *r) {
-    const shape *s = &r->contender->subject->operands.shape;
-    if (s->op == RDK_OP_SOFTMAX)
-        printf("%8.3f ns/element", r->best * 1e9 / (double)shape_out(s));
-    else if (s->nq == 1)
-        printf("%8.1f GB/s      ", shape_bytes(s) / r->best / 1e9);
-    else
-        printf("%8.1f GFLOP/s   ", shape_flop(s) / r->best / 1e9);
-}
-
 /* A share that another process has spoilt would only mislead. */
 static void print_share(const result *r) {
     static const char *const LIMITS[LIMIT_COUNT] = {"the FMA peak", "a plain read", "memcpy"};
@@ -38,9 +28,10 @@ static void print_share(const result *r) {
 }
 
 static void print_row(const result *r) {
+    char rate[RESULT_RATE];
     printf("%-34s %-7s %9.3f ms", r->contender->subject->operands.shape.name, r->contender->how,
            r->best * 1e3);
-    print_rate(r);
+    printf("  %s", result_rate(r, rate));
     print_share(r);
 }
 
