@@ -22,7 +22,7 @@ enum {
 
 /* Of an operand: its rows in order, and how many bytes one has. */
 static int64_t row_count(const shape *s) {
-    return s->op == RDK_OP_SOFTMAX ? s->rows : s->q_heads * s->nq;
+    return s->op == RDK_OP_SOFTMAX ? s->rows : shape_heads(s) * s->nq;
 }
 
 static size_t row_bytes(const shape *s) {
@@ -32,7 +32,7 @@ static size_t row_bytes(const shape *s) {
 /* Of attention two of each head, or the one. */
 static int64_t rows_to_check(const shape *s) {
     if (s->op == RDK_OP_ATTENTION)
-        return s->q_heads * (s->nq > 1 ? 2 : 1);
+        return shape_heads(s) * (s->nq > 1 ? 2 : 1);
     int64_t rows = SOFTMAX_ELEMENTS / s->cols;
     return rows < 1 ? 1 : rows < s->rows ? rows : s->rows;
 }
@@ -40,9 +40,9 @@ static int64_t rows_to_check(const shape *s) {
 /* Two queries of each head: going down the heads, the one from the first to the last, the other
  * from the last to the middle. */
 static int64_t query_to_check(const shape *s, int64_t i) {
-    int64_t head = i % s->q_heads, last = s->nq - 1;
-    int64_t down = s->q_heads > 1 ? head * last / (s->q_heads - 1) : 0;
-    return head * s->nq + (i < s->q_heads ? down : last - down / 2);
+    int64_t heads = shape_heads(s), head = i % heads, last = s->nq - 1;
+    int64_t down = heads > 1 ? head * last / (heads - 1) : 0;
+    return head * s->nq + (i < heads ? down : last - down / 2);
 }
 
 /* Row i of those to check; of softmax from the first to the last. */
@@ -56,7 +56,7 @@ static int64_t row_to_check(const shape *s, int64_t i) {
 /* ---- The scalar path ------------------------------------------------------------------------- */
 
 static bool scalar_row(const contender *c, int64_t row, void *to) {
-    const shape *s = &c->subject->shape;
+    const shape *s = &c->subject->operands.shape;
     rdk_softmax_desc d = c->desc.softmax;
     d.isa = RDK_ISA_SCALAR;
     d.rows = 1;
@@ -68,11 +68,11 @@ static bool scalar_row(const contender *c, int64_t row, void *to) {
 
 /* A query alone, as a decode step at its position. */
 static bool scalar_query(const contender *c, int64_t row, void *to) {
-    const shape *s = &c->subject->shape;
+    const shape *s = &c->subject->operands.shape;
     rdk_attention_desc d = c->desc.attention;
     int64_t kv_head = row / s->nq / (s->q_heads / s->kv_heads);
     d.isa = RDK_ISA_SCALAR;
-    d.q_heads = d.kv_heads = d.q_len = 1;
+    d.batch = d.q_heads = d.kv_heads = d.q_len = 1;
     d.q.data = (const float *)d.q.data + row * s->d_qk;
     d.k.data = (const float *)d.k.data + kv_head * d.k.head_stride;
     d.v.data = (const float *)d.v.data + kv_head * d.v.head_stride;
@@ -86,7 +86,7 @@ static bool scalar_query(const contender *c, int64_t row, void *to) {
 
 /* What the scalar path writes for the rows to check; NULL if it refuses. */
 static char *expected_rows(const contender *c) {
-    const shape *s = &c->subject->shape;
+    const shape *s = &c->subject->operands.shape;
     size_t bytes = row_bytes(s);
     char *all = allocate((size_t)rows_to_check(s) * bytes);
     for (int64_t i = 0; i < rows_to_check(s); i++) {
@@ -106,16 +106,20 @@ static char *expected_rows(const contender *c) {
 static void run_whole(contender *c) {
     subject *s = c->subject;
     contender whole = *c;
-    memset(s->out, 0xff, (size_t)row_count(&s->shape) * row_bytes(&s->shape));
-    if (s->shape.op == RDK_OP_SOFTMAX)
-        whole.desc.softmax.rows = s->shape.rows;
+    if (s->operands.shape.memory) /* its descriptor has the first K and V, which are compared */
+        ring_restart(s->operands.ring);
+    memset(s->operands.out, 0xff,
+           (size_t)row_count(&s->operands.shape) * row_bytes(&s->operands.shape));
+    if (s->operands.shape.op == RDK_OP_SOFTMAX)
+        whole.desc.softmax.rows = s->operands.shape.rows;
     contender_run(&whole);
 }
 
 static bool has_bits(const subject *s, const char *expected) {
-    size_t bytes = row_bytes(&s->shape);
-    for (int64_t i = 0; i < rows_to_check(&s->shape); i++) {
-        const char *got = (const char *)s->out + (size_t)row_to_check(&s->shape, i) * bytes;
+    size_t bytes = row_bytes(&s->operands.shape);
+    for (int64_t i = 0; i < rows_to_check(&s->operands.shape); i++) {
+        const char *got =
+            (const char *)s->operands.out + (size_t)row_to_check(&s->operands.shape, i) * bytes;
         if (memcmp(got, expected + (size_t)i * bytes, bytes))
             return false;
     }
@@ -123,7 +127,7 @@ static bool has_bits(const subject *s, const char *expected) {
 }
 
 static double error_of(const contender *c) {
-    const shape *s = &c->subject->shape;
+    const shape *s = &c->subject->operands.shape;
     int64_t rows = row_count(s) < ORACLE_ROWS ? row_count(s) : ORACLE_ROWS;
     return s->op == RDK_OP_SOFTMAX ? oracle_softmax_ulp(&c->desc.softmax, rows)
                                    : oracle_attention_error(&c->desc.attention, rows);
@@ -136,14 +140,14 @@ static bool is_right(contender *c, const char *expected) {
         return true;
     run_whole(c);
     if (!c->call && !has_bits(c->subject, expected)) {
-        fprintf(stderr, "bench: %s on %s: not the scalar path's bits\n", c->subject->shape.name,
-                c->how);
+        fprintf(stderr, "bench: %s on %s: not the scalar path's bits\n",
+                c->subject->operands.shape.name, c->how);
         return false;
     }
     c->error = error_of(c);
     if (c->error <= LARGEST_ERROR)
         return true;
-    fprintf(stderr, "bench: %s by %s: an error of %g ULP\n", c->subject->shape.name, c->by,
+    fprintf(stderr, "bench: %s by %s: an error of %g ULP\n", c->subject->operands.shape.name, c->by,
             c->error);
     return false;
 }
@@ -156,12 +160,15 @@ static int keep_right(contender *c, const char *expected) {
     return 1;
 }
 
-int check_contenders(subject *s, rdk_isa only) {
+int check_contenders(subject *s, const bool isas[RDK_ISA_COUNT]) {
     int wrong = 0, peer_count;
     const peer *const *all = peers(&peer_count);
     char *expected = NULL;
+    bool alone = true;
+    for (rdk_isa isa = RDK_ISA_SCALAR + 1; isa < RDK_ISA_COUNT; isa++)
+        alone = alone && !isas[isa];
     for (rdk_isa isa = RDK_ISA_SCALAR; isa < RDK_ISA_COUNT; isa++) {
-        contender *c = only == RDK_ISA_DEFAULT || only == isa ? subject_add_isa(s, isa) : NULL;
+        contender *c = isas[isa] ? subject_add_isa(s, isa, alone) : NULL;
         if (c && !expected && !(expected = expected_rows(c)))
             return 1;
         wrong += keep_right(c, expected);

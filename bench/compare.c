@@ -12,8 +12,9 @@
 #include <time.h>
 
 #include "bench/clock.h"
-#include "bench/copies.h"
 #include "bench/inputs.h"
+#include "bench/operands.h"
+#include "bench/samples.h"
 
 enum {
     MAX_SHAPES = 128,
@@ -63,22 +64,25 @@ static bool open_library(library *l, const char *role, const char *path) {
            find(from, "rdk_attention_scratch", &l->scratch);
 }
 
+/* What is told of an ISA. */
+typedef struct table {
+    const library *both;
+    rdk_isa isa;
+    ring *ring;
+    double seconds;
+    int rows, faster, slower, other_bits, refused[2], left_out;
+    double log_sum; /* of the ratios */
+    double slowest;
+    char slowest_name[SHAPE_NAME];
+} table;
+
 /* ---- A work, with its operands --------------------------------------------------------------- */
 
 typedef struct work {
-    const shape *shape;
-    void *in, *out; /* x and y, or q and out */
-    float *bias;
-    float *k[MAX_COPIES], *v[MAX_COPIES];
-    int copies, turn;
-    void *scratch;
+    operands operands;
     rdk_softmax_desc softmax;
     rdk_attention_desc attention;
 } work;
-
-static size_t out_bytes(const work *w) {
-    return (size_t)shape_out(w->shape) * type_size(w->shape->type);
-}
 
 /* The larger of what both want: a library that refuses the work says nothing. */
 static size_t scratch_of(const library both[2], const rdk_attention_desc *d) {
@@ -91,60 +95,22 @@ static size_t scratch_of(const library both[2], const rdk_attention_desc *d) {
     return most;
 }
 
-static void describe_attention(work *w, const library both[2], rdk_isa isa) {
-    rdk_attention_desc *d = &w->attention;
-    *d = shape_attention(w->shape);
-    d->isa = isa;
-    d->q.data = w->in;
-    d->out.data = w->out;
-    d->scratch_size = scratch_of(both, d);
-    d->scratch = w->scratch = allocate(d->scratch_size);
-}
-
-static void describe_softmax(work *w, rdk_isa isa) {
-    w->softmax = shape_softmax(w->shape);
-    w->softmax.isa = isa;
-    w->softmax.x = w->in;
-    w->softmax.y = w->out;
-    w->softmax.bias = w->bias;
-}
-
-static void work_make(work *w, const shape *s, const library both[2], rdk_isa isa) {
-    *w = (work){.shape = s};
-    w->in = new_input(shape_in(s), s->type, 1);
-    w->out = allocate(out_bytes(w));
-    if (s->op == RDK_OP_SOFTMAX) {
-        w->bias = s->bias ? new_input(shape_in(s), RDK_F32, 2) : NULL;
-        describe_softmax(w, isa);
-        return;
-    }
-    w->copies = copies_of(s);
-    w->k[0] = new_input(shape_k(s), RDK_F32, 2);
-    w->v[0] = new_input(shape_v(s), RDK_F32, 3);
-    for (int i = 1; i < w->copies; i++) {
-        w->k[i] = new_copy(w->k[0], shape_k(s));
-        w->v[i] = new_copy(w->v[0], shape_v(s));
-    }
-    describe_attention(w, both, isa);
-}
-
-static void work_free(work *w) {
-    for (int i = 0; i < w->copies; i++) {
-        free(w->k[i]);
-        free(w->v[i]);
-    }
-    free(w->in);
-    free(w->out);
-    free(w->bias);
-    free(w->scratch);
+static void work_make(work *w, const shape *s, const table *t) {
+    rdk_attention_desc d = shape_attention(s);
+    size_t scratch = s->op == RDK_OP_ATTENTION ? scratch_of(t->both, &d) : 0;
+    operands_make(&w->operands, s, t->ring, scratch);
+    if (s->op == RDK_OP_SOFTMAX)
+        w->softmax = operands_softmax(&w->operands, t->isa);
+    else
+        w->attention = operands_attention(&w->operands, t->isa);
 }
 
 static rdk_status run(const library *l, work *w) {
-    if (w->shape->op == RDK_OP_SOFTMAX)
+    if (w->operands.shape.op == RDK_OP_SOFTMAX)
         return l->softmax(&w->softmax);
-    w->turn = (w->turn + 1) % w->copies;
-    w->attention.k.data = w->k[w->turn];
-    w->attention.v.data = w->v[w->turn];
+    kv next = operands_next(&w->operands);
+    w->attention.k.data = next.k;
+    w->attention.v.data = next.v;
     return l->attention(&w->attention);
 }
 
@@ -175,50 +141,39 @@ static void take_pair(const library both[2], work *w, pairs *p) {
     seconds[first] = time_call(&both[first], w);
     seconds[!first] = time_call(&both[!first], w);
     for (int i = 0; i < 2; i++)
-        if (!p->count || seconds[i] < p->best[i])
-            p->best[i] = seconds[i];
+        samples_keep_best(&p->best[i], seconds[i]);
     p->ratio[p->count++] = seconds[1] / seconds[0];
-}
-
-static int by_size(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
 }
 
 static void take_pairs(const library both[2], work *w, double seconds, pairs *p) {
     double start = now(), end = start + seconds, latest = start + MOST_OVERTIME * seconds;
     p->count = 0;
+    p->best[0] = p->best[1] = 0;
     do
         take_pair(both, w, p);
     while (p->count < MAX_PAIRS && now() < (p->count < MIN_PAIRS ? latest : end));
-    qsort(p->ratio, (size_t)p->count, sizeof p->ratio[0], by_size);
+    samples_sort(p->ratio, p->count);
 }
 
 /* ---- The table of an ISA --------------------------------------------------------------------- */
 
-typedef struct table {
-    const library *both;
-    rdk_isa isa;
-    double seconds;
-    int rows, faster, slower, other_bits, refused[2], left_out;
-    double log_sum; /* of the ratios */
-    double slowest;
-    const char *slowest_name;
-} table;
+static double quarter(const pairs *p, int quarters) {
+    return samples_quarter(p->ratio, p->count, quarters);
+}
 
 static double middle(const pairs *p) {
-    return p->ratio[p->count / 2];
+    return quarter(p, 2);
 }
 
 /* The middle of all ratios tells, if three quarters of them are on its side of 1. */
 static const char *verdict(const pairs *p, table *t) {
     if (p->count < MIN_PAIRS)
         return "too few pairs to tell";
-    if (middle(p) < 1 - NOTICEABLE && p->ratio[p->count * 3 / 4] < 1) {
+    if (middle(p) < 1 - NOTICEABLE && quarter(p, 3) < 1) {
         t->faster++;
         return "faster";
     }
-    if (middle(p) > 1 + NOTICEABLE && p->ratio[p->count / 4] > 1) {
+    if (middle(p) > 1 + NOTICEABLE && quarter(p, 1) > 1) {
         t->slower++;
         return "slower";
     }
@@ -232,21 +187,21 @@ static void print_header(const char *isa) {
 
 static void print_row(table *t, const work *w, const pairs *p, bool same_bits) {
     const char *said = verdict(p, t);
-    printf("%-32s %9.3f %10.3f   %6.3f   %6.3f (%.3f to %.3f)  %s%s\n", w->shape->name,
-           p->best[0] * 1e3, p->best[1] * 1e3, p->best[1] / p->best[0], middle(p),
-           p->ratio[p->count / 4], p->ratio[p->count * 3 / 4], said,
-           same_bits ? "" : "; other bits");
+    printf("%-32s %9.3f %10.3f   %6.3f   %6.3f (%.3f to %.3f)  %s%s\n", w->operands.shape.name,
+           p->best[0] * 1e3, p->best[1] * 1e3, p->best[1] / p->best[0], middle(p), quarter(p, 1),
+           quarter(p, 3), said, same_bits ? "" : "; other bits");
     t->other_bits += !same_bits;
     t->rows++;
     t->log_sum += log(middle(p));
     if (middle(p) > t->slowest) {
         t->slowest = middle(p);
-        t->slowest_name = w->shape->name;
+        memcpy(t->slowest_name, w->operands.shape.name, sizeof t->slowest_name);
     }
 }
 
 static void print_no_row(const work *w, const char *who, const char *why) {
-    printf("%-32s %9s %10s   %6s   %6s %s%s\n", w->shape->name, "-", "-", "-", "-", who, why);
+    printf("%-32s %9s %10s   %6s   %6s %s%s\n", w->operands.shape.name, "-", "-", "-", "-", who,
+           why);
 }
 
 /* What each build writes, and how long that took. The first call is not measured; it tells
@@ -257,18 +212,23 @@ typedef struct trial {
     bool same_bits;
 } trial;
 
+/* Once, on the K and V that come first, into memory that has nothing of it. */
+static rdk_status run_first(const library *l, work *w) {
+    memset(w->operands.out, 0xff, operands_out_bytes(&w->operands));
+    ring_restart(w->operands.ring);
+    return run(l, w);
+}
+
 static trial try_both(const library both[2], work *w) {
-    size_t bytes = out_bytes(w);
+    size_t bytes = operands_out_bytes(&w->operands);
     void *base = allocate(bytes);
     trial t;
     double start = ran();
-    memset(w->out, 0xff, bytes);
-    t.status[0] = run(&both[0], w);
-    memcpy(base, w->out, bytes);
-    memset(w->out, 0xff, bytes);
-    t.status[1] = run(&both[1], w);
+    t.status[0] = run_first(&both[0], w);
+    memcpy(base, w->operands.out, bytes);
+    t.status[1] = run_first(&both[1], w);
     t.seconds = ran() - start;
-    t.same_bits = !memcmp(base, w->out, bytes);
+    t.same_bits = !memcmp(base, w->operands.out, bytes);
     free(base);
     return t;
 }
@@ -289,7 +249,7 @@ static bool is_refused(table *t, const work *w, const trial *first) {
 static void compare(table *t, const shape *s) {
     static pairs p;
     work w;
-    work_make(&w, s, t->both, t->isa);
+    work_make(&w, s, t);
     trial first = try_both(t->both, &w);
     if (is_refused(t, &w, &first)) {
         ;
@@ -301,7 +261,7 @@ static void compare(table *t, const shape *s) {
         print_row(t, &w, &p, first.same_bits);
     }
     fflush(stdout);
-    work_free(&w);
+    operands_free(&w.operands);
 }
 
 static void print_count(int count, const char *what) {
@@ -347,12 +307,6 @@ static int usage(void) {
     return 2;
 }
 
-static bool set_seconds(options *o, const char *value) {
-    char *end;
-    o->seconds = strtod(value, &end);
-    return end != value && !*end && o->seconds > 0 && o->seconds < 1e6;
-}
-
 static bool parse(options *o, int argc, char **argv) {
     int files = 0;
     bool fine = true;
@@ -366,11 +320,11 @@ static bool parse(options *o, int argc, char **argv) {
         }
         fine = value && (!strcmp(argv[i], "--only")      ? (o->only = value, true)
                          : !strcmp(argv[i], "--isa")     ? (o->isa = value, true)
-                         : !strcmp(argv[i], "--seconds") ? set_seconds(o, value)
+                         : !strcmp(argv[i], "--seconds") ? is_seconds(value, &o->seconds)
                                                          : false);
         i++;
     }
-    return fine && files == 3;
+    return fine && files == 3 && o->seconds > 0;
 }
 
 /* ---- The run --------------------------------------------------------------------------------- */
@@ -396,23 +350,14 @@ static int choose_isas(const library both[2], const char *name, rdk_isa *list) {
     return count;
 }
 
-/* Keeps those whose name has the text in it; returns how many. */
-static int choose_shapes(shape *list, int count, const char *text) {
-    int kept = 0;
-    for (int i = 0; i < count; i++)
-        if (!text || strstr(list[i].name, text))
-            list[kept++] = list[i];
-    if (!kept)
-        fprintf(stderr, "bench_compare: no work has that name\n");
-    return kept;
-}
-
 static int compare_all(const options *o, const library both[2], const shape *list, int count) {
     rdk_isa isas[RDK_ISA_COUNT];
     table tables[RDK_ISA_COUNT];
     int isa_count = choose_isas(both, o->isa, isas), lost = 0;
+    ring from_memory = ring_make(list, count, false);
     for (int i = 0; i < isa_count; i++) {
-        tables[i] = (table){.both = both, .isa = isas[i], .seconds = o->seconds};
+        tables[i] =
+            (table){.both = both, .isa = isas[i], .ring = &from_memory, .seconds = o->seconds};
         print_header(both[1].isa_name(isas[i]));
         for (int j = 0; j < count; j++)
             compare(&tables[i], &list[j]);
@@ -421,6 +366,7 @@ static int compare_all(const options *o, const library both[2], const shape *lis
     printf("\n");
     for (int i = 0; i < isa_count; i++)
         print_summary(&tables[i], both[1].isa_name(isas[i]));
+    ring_free(&from_memory);
     return !isa_count ? 2 : lost > 0;
 }
 
@@ -431,7 +377,7 @@ int main(int argc, char **argv) {
     if (!parse(&o, argc, argv))
         return usage();
     int count = shapes_read(o.files[2], shapes, MAX_SHAPES);
-    if (count < 0 || !(count = choose_shapes(shapes, count, o.only)))
+    if (count < 0 || !(count = shapes_choose(shapes, count, o.only)))
         return 2;
     if (!open_library(&both[0], "base", o.files[0]) || !open_library(&both[1], "new", o.files[1]))
         return 2;

@@ -64,8 +64,3 @@ void *new_input(int64_t count, rdk_type type, uint64_t seed) {
     fill(made, type, count, seed);
     return made;
 }
-
-void *new_copy(const void *of, int64_t count) {
-    void *made = allocate((size_t)count * sizeof(float));
-    return memcpy(made, of, (size_t)count * sizeof(float));
-}

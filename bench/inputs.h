@@ -24,8 +24,7 @@ enum { SLACK = 64 };
  * Never NULL: without memory the program ends. */
 void *allocate(size_t bytes);
 
-/* Both allocated: `count` numbers, and a copy of `count` floats. */
+/* `count` numbers, allocated. */
 void *new_input(int64_t count, rdk_type type, uint64_t seed);
-void *new_copy(const void *of, int64_t count);
 
 #endif

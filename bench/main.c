@@ -4,35 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/check.h"
-#include "bench/report.h"
+#include "bench/clock.h"
+#include "bench/run.h"
 
-enum {
-    MAX_SHAPES = 128,
-    MAX_RESULTS = MAX_SHAPES * MAX_CONTENDERS,
-    PASSES = 4,
-    MOST_EXTRA = 4,      /* times two passes more, where the halves do not agree */
-    MOST_EXTRA_OWN = 16, /* the same for rootdk's rows that the FMA peak limits */
-    QUICK_DIVISOR = 16,  /* of lengths and rows */
-};
 #define SECONDS 160.0
 
 typedef struct options {
-    const char *shapes, *json, *only, *command;
-    rdk_isa isa;
-    double seconds;
-    bool quick;
+    const char *shapes, *json;
+    run_options run;
 } options;
-
-typedef struct run {
-    options options;
-    shape shapes[MAX_SHAPES];
-    subject subjects[MAX_SHAPES];
-    int subject_count;
-    plan plan;
-    result results[MAX_RESULTS];
-    int result_count;
-} run;
 
 /* ---- Options --------------------------------------------------------------------------------- */
 
@@ -52,16 +32,19 @@ static int usage(FILE *to) {
 }
 
 static int set_isa(options *o, const char *name) {
-    if (rdk_isa_from_name(name, &o->isa) == RDK_OK && rdk_isa_available(o->isa) == RDK_OK)
+    rdk_isa isa;
+    if (rdk_isa_from_name(name, &isa) == RDK_OK && rdk_isa_available(isa) == RDK_OK) {
+        for (rdk_isa other = RDK_ISA_SCALAR; isa != RDK_ISA_DEFAULT && other < RDK_ISA_COUNT;
+             other++)
+            o->run.isas[other] = other == isa;
         return -1;
+    }
     fprintf(stderr, "bench: no ISA \"%s\" here\n", name);
     return 2;
 }
 
 static int set_seconds(options *o, const char *value) {
-    char *end;
-    o->seconds = strtod(value, &end);
-    if (end != value && !*end && o->seconds > 0 && o->seconds < 1e6)
+    if (is_seconds(value, &o->run.seconds) && o->run.seconds > 0)
         return -1;
     fprintf(stderr, "bench: not a number of seconds: \"%s\"\n", value);
     return 2;
@@ -72,9 +55,9 @@ static int set_option(options *o, const char *name, const char *value) {
         return set_isa(o, value);
     if (!strcmp(name, "--seconds"))
         return set_seconds(o, value);
-    const char **text = !strcmp(name, "--only")      ? &o->only
+    const char **text = !strcmp(name, "--only")      ? &o->run.only
                         : !strcmp(name, "--json")    ? &o->json
-                        : !strcmp(name, "--command") ? &o->command
+                        : !strcmp(name, "--command") ? &o->run.command
                                                      : NULL;
     if (!text)
         return usage(stderr);
@@ -85,12 +68,14 @@ static int set_option(options *o, const char *name, const char *value) {
 /* Returns -1 to go on, or the exit code. */
 static int parse(options *o, int argc, char **argv) {
     int code = -1;
-    *o = (options){.command = "bench", .seconds = SECONDS};
+    *o = (options){.run = {.command = "bench", .seconds = SECONDS}};
+    for (rdk_isa isa = RDK_ISA_SCALAR; isa < RDK_ISA_COUNT; isa++)
+        o->run.isas[isa] = true;
     for (int i = 1; i < argc && code < 0; i++) {
         if (!strcmp(argv[i], "--help"))
             code = usage(stdout);
         else if (!strcmp(argv[i], "--quick"))
-            o->quick = true;
+            o->run.quick = true;
         else if (argv[i][0] != '-' && !o->shapes)
             o->shapes = argv[i];
         else if (i + 1 < argc)
@@ -103,69 +88,6 @@ static int parse(options *o, int argc, char **argv) {
 
 /* ---- The run --------------------------------------------------------------------------------- */
 
-static void shrink_above(int64_t *n, int64_t most) {
-    *n = *n > most ? *n / QUICK_DIVISOR : *n;
-}
-
-static void shrink(shape *s) {
-    shrink_above(&s->rows, 15);
-    shrink_above(&s->cols, 4096);
-    shrink_above(&s->nk, 15);
-    shrink_above(&s->nq, 64);
-}
-
-/* Returns how many contenders are wrong. */
-static int set_up(run *r, int shape_count) {
-    int wrong = 0;
-    for (int i = 0; i < shape_count; i++) {
-        subject *s = &r->subjects[r->subject_count];
-        if (r->options.only && !strstr(r->shapes[i].name, r->options.only))
-            continue;
-        if (r->options.quick)
-            shrink(&r->shapes[i]);
-        subject_prepare(s, &r->shapes[i]);
-        wrong += check_contenders(s, r->options.isa);
-        subject_time(s, &r->plan);
-        r->subject_count++;
-    }
-    plan_add_peaks(&r->plan);
-    return wrong;
-}
-
-static void take_results(run *r) {
-    r->result_count = 0;
-    for (int i = 0; i < r->subject_count; i++)
-        for (int j = 0; j < r->subjects[i].contender_count; j++)
-            r->results[r->result_count++] = result_of(&r->plan, &r->subjects[i].contenders[j]);
-}
-
-static bool is_own_and_computes(const result *x) {
-    return x->limit == LIMIT_FMA && !strcmp(x->contender->by, "rootdk");
-}
-
-/* Measures again, for the n-th time, what the machine's noise has spoilt; returns how many. */
-static int mark_noisy(run *r, int n) {
-    int noisy = 0;
-    for (int i = 0; i < r->result_count; i++)
-        if (r->results[i].noisy && (n < MOST_EXTRA || is_own_and_computes(&r->results[i]))) {
-            result_again(&r->results[i]);
-            noisy++;
-        }
-    return noisy;
-}
-
-static int sample(run *r) {
-    if (plan_sample(&r->plan))
-        return -1;
-    take_results(r);
-    for (int i = 0; !r->options.quick && i < MOST_EXTRA_OWN && mark_noisy(r, i); i++) {
-        if (plan_sample_again(&r->plan))
-            return -1;
-        take_results(r);
-    }
-    return 0;
-}
-
 /* Faster than the machine is a measurement gone wrong; returns how many there are. */
 static int count_broken(const run *r) {
     int broken = 0;
@@ -175,44 +97,39 @@ static int count_broken(const run *r) {
         if (fraction > 0 && fraction <= 1)
             continue;
         fprintf(stderr, "bench: %s by %s %s: %.1f %% of the limit %s, a broken measurement\n",
-                x->contender->subject->shape.name, x->contender->by, x->contender->how,
+                x->contender->subject->operands.shape.name, x->contender->by, x->contender->how,
                 100 * fraction, LIMIT_NAMES[x->limit]);
         broken++;
     }
     return broken;
 }
 
-static int measure(run *r) {
-    int shape_count = shapes_read(r->options.shapes, r->shapes, MAX_SHAPES);
-    if (shape_count < 0)
-        return 2;
-    r->plan.passes = r->options.quick ? 2 : PASSES;
-    r->plan.sample_seconds = r->options.quick ? 0.0005 : 0.002;
-    r->plan.seconds = r->options.quick ? 1 : r->options.seconds;
-    int wrong = set_up(r, shape_count);
-    if (!r->subject_count) {
-        fprintf(stderr, "bench: no work has that name\n");
-        return 2;
-    }
-    if (sample(r))
-        return 1;
-    report all = {&r->plan,   r->subjects,     r->subject_count,
-                  r->results, r->result_count, r->options.command};
+static int report_all(const run *r, const char *json) {
+    report all = run_report(r);
     report_print(&all);
     int broken = count_broken(r);
-    if (r->options.json && report_write(&all, r->options.json))
+    if (json && report_write(&all, json))
         return 1;
-    return wrong || broken;
+    return r->wrong || broken;
+}
+
+static int measure(run *r, const options *o) {
+    r->options = o->run;
+    r->options.patient = !o->run.quick;
+    if (o->run.quick)
+        r->options.seconds = 1;
+    r->shape_count = shapes_read(o->shapes, r->shapes, MAX_SHAPES);
+    int done = r->shape_count < 0 ? RUN_NOTHING : run_measure(r);
+    return done == RUN_DONE ? report_all(r, o->json) : done;
 }
 
 int main(int argc, char **argv) {
     static run r;
-    int code = parse(&r.options, argc, argv);
+    options o;
+    int code = parse(&o, argc, argv);
     if (code >= 0)
         return code;
-    code = measure(&r);
-    for (int i = 0; i < r.subject_count; i++)
-        subject_free(&r.subjects[i]);
-    plan_free(&r.plan);
+    code = measure(&r, &o);
+    run_free(&r);
     return code;
 }

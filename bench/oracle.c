@@ -1,4 +1,4 @@
-/* The oracle of the bench: plain loops in double, sums in long double. */
+/* Errors of calls, by the oracle. */
 #include "bench/oracle.h"
 
 #include <math.h>
@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/exact.h"
 #include "bench/inputs.h"
 
 static const double LEAST_WEIGHT = 1e-6;
@@ -21,26 +22,6 @@ static void note(double *worst, double error) {
 /* The i-th of `wanted` places from the first to the last of `all`. */
 static int64_t sample(int64_t i, int64_t wanted, int64_t all) {
     return wanted > 1 ? (int64_t)((double)i * (double)(all - 1) / (double)(wanted - 1)) : 0;
-}
-
-/* Of n logits. */
-typedef struct distribution {
-    double max, lse;
-    long double sum; /* of exp(z - max) */
-} distribution;
-
-static distribution distribution_of(const double *z, int64_t n) {
-    distribution s = {.max = -INFINITY};
-    for (int64_t j = 0; j < n; j++)
-        s.max = fmax(s.max, z[j]);
-    for (int64_t j = 0; j < n; j++)
-        s.sum += exp(z[j] - s.max);
-    s.lse = s.max + (double)logl(s.sum);
-    return s;
-}
-
-static double weight(const distribution *s, double z) {
-    return (double)(exp(z - s->max) / s->sum);
 }
 
 /* ---- Element types --------------------------------------------------------------------------- */
@@ -77,11 +58,8 @@ static double value_at(const void *data, rdk_type type, int64_t i) {
     return v;
 }
 
-/* The distance of neighbours of that type around v. */
 static double ulp(double v, rdk_type type) {
-    const format *f = &FORMATS[type];
-    int e = v == 0 ? f->least : ilogb(v);
-    return ldexp(1, (e > f->least ? e : f->least) - f->bits);
+    return ulp_of(v, FORMATS[type].bits, FORMATS[type].least);
 }
 
 /* ---- Softmax --------------------------------------------------------------------------------- */
@@ -98,8 +76,8 @@ static int64_t softmax_logits(double *z, const rdk_softmax_desc *d, int64_t r) {
     return n;
 }
 
-static double softmax_error(double got, const distribution *s, double z, bool log, rdk_type type) {
-    double exact = log ? z - s->lse : weight(s, z);
+static double softmax_error(double got, const oracle *s, double z, bool log, rdk_type type) {
+    double exact = log ? z - s->lse : oracle_weight(s, z);
     if (log ? isinf(exact) : exact < LEAST_WEIGHT)
         return 0;
     return fabs(got - exact) / ulp(log ? fmax(1, fabs(exact)) : exact, type);
@@ -111,7 +89,7 @@ double oracle_softmax_ulp(const rdk_softmax_desc *d, int64_t rows) {
         rows = d->rows;
     for (int64_t i = 0; i < rows; i++) {
         int64_t r = sample(i, rows, d->rows), n = softmax_logits(z, d, r);
-        distribution s = distribution_of(z, n);
+        oracle s = oracle_of(z, n);
         for (int64_t j = 0; j < n; j++)
             note(&worst, softmax_error(value_at(d->y, d->y_type, r * d->y_stride + j), &s, z[j],
                                        d->mode == RDK_LOG_SOFTMAX, d->y_type));
@@ -152,43 +130,20 @@ static query query_of(const rdk_attention_desc *d, int64_t r) {
                    row_of(&d->v, batch, kv_head, 0), row_of(&out, batch, head, i), visible(d, i)};
 }
 
-/* A product of two floats is exact in double. */
-static void attention_logits(double *z, const rdk_attention_desc *d, const query *q) {
-    double scale = d->scale == 0 ? (float)(1 / sqrt((double)d->d_qk)) : d->scale;
-    for (int64_t j = 0; j < q->n; j++) {
-        double s = 0;
-        for (int64_t c = 0; c < d->d_qk; c++)
-            s += (double)q->q[c] * q->k[j * d->k.row_stride + c];
-        z[j] = s * scale;
-    }
-}
-
-/* Replaces the logits by their weights. */
-static void weigh(double *z, int64_t n) {
-    distribution s = distribution_of(z, n);
-    for (int64_t j = 0; j < n; j++)
-        z[j] = s.max == -INFINITY ? 0 : weight(&s, z[j]);
-}
-
-/* By rows of V, as they lie in memory. Returns max|v|. */
-static double weighted_sum(double *out, const double *w, const rdk_attention_desc *d,
-                           const query *q) {
-    double max_v = 0;
-    memset(out, 0, (size_t)d->d_v * sizeof *out);
+static double largest_value(const rdk_attention_desc *d, const query *q) {
+    double most = 0;
     for (int64_t j = 0; j < q->n; j++)
-        for (int64_t c = 0; c < d->d_v; c++) {
-            double v = q->v[j * d->v.row_stride + c];
-            max_v = fmax(max_v, fabs(v));
-            out[c] += w[j] * v;
-        }
-    return max_v;
+        for (int64_t c = 0; c < d->d_v; c++)
+            most = fmax(most, fabs((double)q->v[j * d->v.row_stride + c]));
+    return most;
 }
 
 static void note_query(double *worst, double *z, const rdk_attention_desc *d, const query *q) {
-    double exact[RDK_MAX_HEAD_DIM];
-    attention_logits(z, d, q);
-    weigh(z, q->n);
-    double unit = weighted_sum(exact, z, d, q) * 0x1p-23;
+    double exact[RDK_MAX_HEAD_DIM], unit = largest_value(d, q) * 0x1p-23;
+    float scale = d->scale == 0 ? (float)(1 / sqrt((double)d->d_qk)) : d->scale;
+    oracle_logits(z, scale, q->q, q->k, d->k.row_stride, d->d_qk, q->n);
+    oracle o = oracle_of(z, q->n);
+    oracle_output(exact, &o, z, q->v, d->v.row_stride, d->d_v, q->n);
     for (int64_t c = 0; c < d->d_v; c++) {
         double error = fabs(q->out[c] - exact[c]);
         note(worst, error == 0 ? 0 : error / unit);

@@ -9,6 +9,8 @@
 #include "bench/clock.h"
 #include "bench/inputs.h"
 #include "bench/limits/limits.h"
+#include "bench/samples.h"
+#include "bench/team.h"
 
 enum {
     MAX_PASSES = 64,
@@ -31,11 +33,22 @@ timing *plan_add(plan *p, const char *what, const char *who, void (*run)(void *)
     return t;
 }
 
+static void run_loop(void *context, int i) {
+    unsigned char sink[64];
+    (void)i;
+    limit_of(*(const rdk_isa *)context)->fma(sink);
+}
+
+static void run_peak(void *context) {
+    team_run(team_size(), run_loop, context);
+}
+
 void plan_add_peaks(plan *p) {
     for (rdk_isa isa = RDK_ISA_SCALAR; isa < RDK_ISA_COUNT; isa++)
-        if (rdk_isa_available(isa) == RDK_OK && limit_of(isa) && limit_of(isa)->fma)
-            p->peak[isa] =
-                plan_add(p, "FMA", rdk_isa_name(isa), limit_of(isa)->fma, p->sink, false);
+        if (rdk_isa_available(isa) == RDK_OK && limit_of(isa) && limit_of(isa)->fma) {
+            p->isas[isa] = isa;
+            p->peak[isa] = plan_add(p, "FMA", rdk_isa_name(isa), run_peak, &p->isas[isa], false);
+        }
 }
 
 double timing_seconds(const timing *t, int half) {
@@ -43,7 +56,8 @@ double timing_seconds(const timing *t, int half) {
 }
 
 double plan_peak(const plan *p, rdk_isa isa, int half) {
-    return p->peak[isa] ? limit_of(isa)->flop / timing_seconds(p->peak[isa], half) : 0;
+    return p->peak[isa] ? team_size() * limit_of(isa)->flop / timing_seconds(p->peak[isa], half)
+                        : 0;
 }
 
 /* ---- How often ------------------------------------------------------------------------------- */
@@ -87,20 +101,10 @@ static void tick(void) {
     show(text);
 }
 
-static void keep_best(double *best, double seconds) {
-    if (*best == 0 || seconds < *best)
-        *best = seconds;
-}
-
-static int by_size(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static void note_pass(timing *t, int first, int half) {
     for (int i = first; i < t->bench.count; i++) {
-        keep_best(&t->half[half], t->bench.samples[i]);
-        keep_best(&t->best, t->bench.samples[i]);
+        samples_keep_best(&t->half[half], t->bench.samples[i]);
+        samples_keep_best(&t->best, t->bench.samples[i]);
     }
 }
 
@@ -131,8 +135,8 @@ static int run_passes(plan *p, timing *const *list, int count, int passes) {
     show("");
     for (int i = 0; i < count; i++) {
         bench *b = &list[i]->bench;
-        qsort(b->samples, (size_t)b->count, sizeof *b->samples, by_size);
-        list[i]->median = b->samples[b->count / 2];
+        samples_sort(b->samples, b->count);
+        list[i]->median = samples_quarter(b->samples, b->count, 2);
     }
     return 0;
 }

@@ -28,14 +28,14 @@ typedef struct plan {
     timing timings[PLAN_MAX_TIMINGS];
     int count;
     timing *peak[RDK_ISA_COUNT]; /* NULL where there is none */
-    unsigned char sink[64];
+    rdk_isa isas[RDK_ISA_COUNT]; /* whose peaks they are */
 } plan;
 
 /* A timing called "what/who". Those that find nothing warm are `cold`. */
 timing *plan_add(plan *p, const char *what, const char *who, void (*run)(void *), void *context,
                  bool cold);
 
-/* The FMA peak of every ISA that runs here. */
+/* The FMA peak of every ISA that runs here, by all threads there are. */
 void plan_add_peaks(plan *p);
 
 /* FLOP/s of an ISA, 0 where there is no peak; over all passes, or of one half (0 or 1). */

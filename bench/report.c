@@ -5,33 +5,15 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "bench/inputs.h"
+#include "tools/rootdk/machine.h"
 
 /* ---- Where it ran ---------------------------------------------------------------------------- */
 
-/* The first "model name : ..." of Linux; other systems, and Arm, leave it out. */
-const char *report_cpu(void) {
-    static char name[128];
-    char line[256];
-    FILE *f = fopen("/proc/cpuinfo", "r");
-    snprintf(name, sizeof name, "unknown");
-    while (f && fgets(line, sizeof line, f)) {
-        char *colon = strchr(line, ':');
-        if (strncmp(line, "model name", 10) || !colon || !colon[1])
-            continue;
-        colon[strcspn(colon, "\n\"\\")] = 0; /* what JSON would need an escape for */
-        snprintf(name, sizeof name, "%s", colon + 2);
-        break;
-    }
-    if (f)
-        fclose(f);
-    return name;
-}
-
 static void print_host(const report *r) {
+    char name[MACHINE_TEXT];
     int count;
     printf("rootdk    %s, arithmetic %d\n", rdk_version(), rdk_arithmetic_version());
-    printf("CPU       %s\n", report_cpu());
+    printf("CPU       %s\n", machine_name(name));
     printf("compiler  %s\n", RDK_BENCH_COMPILER);
     const peer *const *all = peers(&count);
     for (int i = 0; i < count; i++)
@@ -44,19 +26,6 @@ static void print_host(const report *r) {
 }
 
 /* ---- The limits ------------------------------------------------------------------------------ */
-
-double bandwidth_of(const report *r, limit_kind kind, bool memory) {
-    double best = 0;
-    for (int i = 0; i < r->subject_count; i++) {
-        const subject *s = &r->subjects[i];
-        const reader *read = subject_reader(s);
-        const timing *t = kind == LIMIT_MEMCPY ? s->copy : read ? read->timing : NULL;
-        bool is_memory = s->copies > 1 || (s->copy && shape_bytes(&s->shape) > 64 << 20);
-        if (t && is_memory == memory)
-            best = fmax(best, shape_bytes(&s->shape) / t->best);
-    }
-    return best;
-}
 
 static void print_limits(const report *r) {
     static const char *const WHERE[] = {"in cache", "from memory"};
@@ -88,16 +57,6 @@ static double rootdk_seconds(const report *r, const subject *s) {
     return best;
 }
 
-static void print_rate(const result *r) {
-    const shape *s = &r->contender->subject->shape;
-    if (s->op == RDK_OP_SOFTMAX)
-        printf(" %8.3f ns/element", r->best * 1e9 / (double)shape_in(s));
-    else if (s->nq == 1)
-        printf(" %8.1f GB/s      ", shape_bytes(s) / r->best / 1e9);
-    else
-        printf(" %8.1f GFLOP/s   ", shape_flop(s) / r->best / 1e9);
-}
-
 static void print_fraction(double fraction) {
     if (fraction > 0)
         printf(" %6.1f", 100 * fraction);
@@ -107,10 +66,11 @@ static void print_fraction(double fraction) {
 
 static void print_result(const report *all, const result *r, bool first) {
     const contender *c = r->contender;
-    char who[64];
+    char who[64], rate[RESULT_RATE];
     snprintf(who, sizeof who, "%s %s", c->by, c->how);
-    printf("%-28s %-36.36s %10.3f", first ? c->subject->shape.name : "", who, r->best * 1e3);
-    print_rate(r);
+    printf("%-30s %-36.36s %10.3f", first ? c->subject->operands.shape.name : "", who,
+           r->best * 1e3);
+    printf(" %s", result_rate(r, rate));
     for (limit_kind i = 0; i < LIMIT_COUNT; i++)
         print_fraction(r->fractions[i]);
     printf(" %7.2f %8.2f%s\n", r->best / rootdk_seconds(all, c->subject), c->error,
@@ -118,14 +78,14 @@ static void print_result(const report *all, const result *r, bool first) {
 }
 
 static void print_head(const char *group) {
-    printf("\n%-28s %-36s %10s %19s %20s %7s %8s\n", group, "", "ms", "", "% of a limit", "times",
+    printf("\n%-30s %-36s %10s %19s %20s %7s %8s\n", group, "", "ms", "", "% of a limit", "times",
            "error");
-    printf("%-28s %-36s %10s %19s %6s %6s %6s %7s %8s\n", "", "", "", "", "FMA", "read", "memcpy",
+    printf("%-30s %-36s %10s %19s %6s %6s %6s %7s %8s\n", "", "", "", "", "FMA", "read", "memcpy",
            "rootdk", "ULP");
 }
 
 static const shape *shape_of(const result *r) {
-    return &r->contender->subject->shape;
+    return &r->contender->subject->operands.shape;
 }
 
 /* The time of a FLOP at the greatest length, over that at the least. */
@@ -146,6 +106,30 @@ static void print_growth(const report *r) {
     }
 }
 
+/* Whether the one is some sequences of the other at once. */
+static bool is_batch_of(const shape *some, const shape *one) {
+    shape alone = *some;
+    alone.batch = one->batch;
+    return one->op == RDK_OP_ATTENTION && one->batch == 1 && some->batch > 1 &&
+           shape_k(&alone) == shape_k(one) && shape_flop(&alone) == shape_flop(one) &&
+           some->nk == one->nk && some->nq == one->nq && some->layers == one->layers;
+}
+
+/* Sequences called one by one, beside one call of all. */
+static void print_batches(const report *r) {
+    for (int i = 0; i < r->subject_count; i++)
+        for (int j = 0; j < r->subject_count; j++) {
+            const shape *some = &r->subjects[i].operands.shape;
+            const shape *one = &r->subjects[j].operands.shape;
+            if (is_batch_of(some, one))
+                printf("\"%s\" %lld times, one by one, takes %.2f times as long as \"%s\"\n",
+                       one->name, (long long)some->batch,
+                       rootdk_seconds(r, &r->subjects[j]) * (double)some->batch /
+                           rootdk_seconds(r, &r->subjects[i]),
+                       some->name);
+        }
+}
+
 void report_print(const report *r) {
     const char *group = "";
     const subject *last = NULL;
@@ -153,11 +137,12 @@ void report_print(const report *r) {
     print_limits(r);
     for (int i = 0; i < r->result_count; i++) {
         const contender *c = r->results[i].contender;
-        if (strcmp(group, c->subject->shape.group))
-            print_head(group = c->subject->shape.group);
+        if (strcmp(group, c->subject->operands.shape.group))
+            print_head(group = c->subject->operands.shape.group);
         print_result(r, &r->results[i], c->subject != last);
         last = c->subject;
     }
     print_growth(r);
+    print_batches(r);
     fflush(stdout);
 }

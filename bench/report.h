@@ -13,8 +13,6 @@ typedef struct report {
     const char *command; /* that measured them */
 } report;
 
-const char *report_cpu(void);
-
 /* The best bandwidth of any work in bytes per second, 0 if there is none. For memcpy both the bytes
  * read and those written count. */
 double bandwidth_of(const report *r, limit_kind kind, bool memory);

@@ -6,10 +6,21 @@
 
 #include "bench/host.h"
 #include "bench/inputs.h"
+#include "bench/team.h"
+#include "tools/rootdk/machine.h"
+
+/* Without what JSON would need an escape for. */
+static const char *plain(char *text) {
+    for (char *c = text; *c; c++)
+        *c = *c == '"' || *c == '\\' || (unsigned char)*c < ' ' ? ' ' : *c;
+    return text;
+}
 
 static void write_host(FILE *f) {
     const char *comma = "";
-    fprintf(f, "\"cpu\": \"%s\", \"os\": \"%s\", \"caches\": {", report_cpu(), host_system());
+    char name[MACHINE_TEXT];
+    machine_name(name);
+    fprintf(f, "\"cpu\": \"%s\", \"os\": \"%s\", \"caches\": {", plain(name), host_system());
     for (int level = 1; level <= HOST_CACHES; level++)
         if (host_cache(level)) {
             fprintf(f, "%s\"L%d\": %zu", comma, level, host_cache(level));
@@ -45,9 +56,10 @@ static void write_limit(FILE *f, const char **comma, limit_kind kind, const char
     if (!(best > 0))
         return;
     fprintf(f,
-            "%s\n{\"process\": \"bench\", \"limit\": \"%s\", \"%s\": \"%s\", \"threads\": 1, "
+            "%s\n{\"process\": \"bench\", \"limit\": \"%s\", \"%s\": \"%s\", \"threads\": %d, "
             "\"best\": %.6e, \"unit\": \"%s\"}",
-            *comma, LIMIT_NAMES[kind], key, value, best, kind == LIMIT_FMA ? "FLOP/s" : "B/s");
+            *comma, LIMIT_NAMES[kind], key, value, team_size(), best,
+            kind == LIMIT_FMA ? "FLOP/s" : "B/s");
     *comma = ",";
 }
 
@@ -76,10 +88,12 @@ static void write_shape(FILE *f, const shape *s) {
                 s->bias ? "true" : "false");
     else
         fprintf(f,
-                "\"op\": \"attention\", \"q_heads\": %lld, \"kv_heads\": %lld, \"nq\": %lld, "
+                "\"op\": \"attention\", \"batch\": %lld, \"layers\": %lld, \"q_heads\": %lld, "
+                "\"kv_heads\": %lld, \"nq\": %lld, "
                 "\"nk\": %lld, \"d_qk\": %lld, \"d_v\": %lld, \"causal\": %s, ",
-                (long long)s->q_heads, (long long)s->kv_heads, (long long)s->nq, (long long)s->nk,
-                (long long)s->d_qk, (long long)s->d_v, s->causal ? "true" : "false");
+                (long long)s->batch, (long long)s->layers, (long long)s->q_heads,
+                (long long)s->kv_heads, (long long)s->nq, (long long)s->nk, (long long)s->d_qk,
+                (long long)s->d_v, s->causal ? "true" : "false");
     fprintf(f, "\"flop\": %.0f, \"bytes\": %.0f, ", shape_flop(s), shape_bytes(s));
 }
 
@@ -98,14 +112,15 @@ static void write_fractions(FILE *f, const result *r) {
 static void write_record(FILE *f, const result *r) {
     const contender *c = r->contender;
     fprintf(f, "{\"process\": \"bench\", ");
-    write_shape(f, &c->subject->shape);
+    write_shape(f, &c->subject->operands.shape);
     fprintf(f, "\"by\": \"%s\", \"version\": \"%s\", \"how\": \"%s\", ", c->by, c->version, c->how);
-    fprintf(f, "\"dtype\": \"%s\", \"threads\": 1, ", type_name(c->subject->shape.type));
+    fprintf(f, "\"dtype\": \"%s\", \"threads\": %d, ", type_name(c->subject->operands.shape.type),
+            team_size());
     fprintf(f, "\"best\": %.6e, \"median\": %.6e, \"repeats\": %d, ", r->best, r->median,
             c->timing->bench.count);
     write_fractions(f, r);
-    fprintf(f, "\"noisy\": %s, \"checked\": true, \"error_ulp\": %.3f}",
-            r->noisy ? "true" : "false", c->error);
+    fprintf(f, "\"noisy\": %s, \"disturbed\": %s, \"checked\": true, \"error_ulp\": %.3f}",
+            r->noisy ? "true" : "false", r->disturbed ? "true" : "false", c->error);
 }
 
 int report_write(const report *r, const char *path) {

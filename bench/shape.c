@@ -5,26 +5,31 @@
 
 enum { FMAS_PER_WEIGHT = 9 }; /* in the contract: 3 for n and f, 6 for 2^f */
 
+int64_t shape_heads(const shape *s) {
+    return s->batch * s->q_heads;
+}
+
 int64_t shape_in(const shape *s) {
-    return s->op == RDK_OP_SOFTMAX ? s->rows * s->cols : s->q_heads * s->nq * s->d_qk;
+    return s->op == RDK_OP_SOFTMAX ? s->rows * s->cols : shape_heads(s) * s->nq * s->d_qk;
 }
 
 int64_t shape_out(const shape *s) {
-    return s->op == RDK_OP_SOFTMAX ? s->rows * s->cols : s->q_heads * s->nq * s->d_v;
+    return s->op == RDK_OP_SOFTMAX ? s->rows * s->cols : shape_heads(s) * s->nq * s->d_v;
 }
 
 int64_t shape_k(const shape *s) {
-    return s->kv_heads * s->nk * s->d_qk;
+    return s->batch * s->kv_heads * s->nk * s->d_qk;
 }
 
 int64_t shape_v(const shape *s) {
-    return s->kv_heads * s->nk * s->d_v;
+    return s->batch * s->kv_heads * s->nk * s->d_v;
 }
 
 double shape_flop(const shape *s) {
     if (s->op == RDK_OP_SOFTMAX)
         return 2.0 * (FMAS_PER_WEIGHT + !s->log) * (double)shape_in(s);
-    double all = 2.0 * (double)(s->q_heads * s->nq) * (double)s->nk * (double)(s->d_qk + s->d_v);
+    double all =
+        2.0 * (double)(shape_heads(s) * s->nq) * (double)s->nk * (double)(s->d_qk + s->d_v);
     return s->causal ? all / 2 : all;
 }
 
@@ -53,16 +58,16 @@ rdk_attention_desc shape_attention(const shape *s) {
     return (rdk_attention_desc){
         .size = sizeof(rdk_attention_desc),
         .causal = s->causal ? RDK_CAUSAL_BOTTOM_RIGHT : RDK_CAUSAL_NONE,
-        .batch = 1,
+        .batch = s->batch,
         .q_heads = s->q_heads,
         .kv_heads = s->kv_heads,
         .q_len = s->nq,
         .kv_len = s->nk,
         .d_qk = s->d_qk,
         .d_v = s->d_v,
-        .q = {.head_stride = s->nq * s->d_qk, .row_stride = s->d_qk},
-        .k = {.head_stride = s->nk * s->d_qk, .row_stride = s->d_qk},
-        .v = {.head_stride = s->nk * s->d_v, .row_stride = s->d_v},
-        .out = {.head_stride = s->nq * s->d_v, .row_stride = s->d_v},
+        .q = {NULL, s->q_heads * s->nq * s->d_qk, s->nq * s->d_qk, s->d_qk, RDK_F32},
+        .k = {NULL, s->kv_heads * s->nk * s->d_qk, s->nk * s->d_qk, s->d_qk, RDK_F32},
+        .v = {NULL, s->kv_heads * s->nk * s->d_v, s->nk * s->d_v, s->d_v, RDK_F32},
+        .out = {NULL, s->q_heads * s->nq * s->d_v, s->nq * s->d_v, s->d_v, RDK_F32},
     };
 }

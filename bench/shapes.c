@@ -41,12 +41,14 @@ static bool set(shape *s, const char *key, const char *value) {
         const char *key;
         int64_t *number;
         bool *flag;
-    } fields[] = {
-        {"rows", &s->rows, NULL},    {"cols", &s->cols, NULL},         {"heads", &s->q_heads, NULL},
-        {"queries", &s->nq, NULL},   {"kv_heads", &s->kv_heads, NULL}, {"keys", &s->nk, NULL},
-        {"d_qk", &s->d_qk, NULL},    {"d_v", &s->d_v, NULL},           {"log", NULL, &s->log},
-        {"bias", NULL, &s->bias},    {"causal", NULL, &s->causal},     {"peers", NULL, &s->peers},
-        {"memory", NULL, &s->memory}};
+    } fields[] = {{"rows", &s->rows, NULL},         {"cols", &s->cols, NULL},
+                  {"heads", &s->q_heads, NULL},     {"queries", &s->nq, NULL},
+                  {"kv_heads", &s->kv_heads, NULL}, {"keys", &s->nk, NULL},
+                  {"d_qk", &s->d_qk, NULL},         {"d_v", &s->d_v, NULL},
+                  {"log", NULL, &s->log},           {"bias", NULL, &s->bias},
+                  {"causal", NULL, &s->causal},     {"peers", NULL, &s->peers},
+                  {"memory", NULL, &s->memory},     {"batch", &s->batch, NULL},
+                  {"layers", &s->layers, NULL}};
     for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++)
         if (!strcmp(key, fields[i].key))
             return fields[i].flag ? set_flag(fields[i].flag, value)
@@ -75,7 +77,7 @@ static char *trim(char *text) {
 
 static bool take_name(shape *s, char *line) {
     char *end = strrchr(line, ']');
-    *s = (shape){.op = -1, .peers = true, .group = "other"};
+    *s = (shape){.op = -1, .peers = true, .group = "other", .batch = 1};
     if (!end || end[1])
         return false;
     *end = 0;
@@ -91,12 +93,13 @@ static bool take_value(shape *s, char *line) {
 }
 
 /* Whether all that the operation needs is there. Without a number of heads for the keys,
- * each query head has its own. */
+ * each query head has its own. The layers of a model share no cache. */
 static bool complete(shape *s) {
     if (s->op == RDK_OP_SOFTMAX)
         return s->rows && s->cols;
     if (!s->kv_heads)
         s->kv_heads = s->q_heads;
+    s->memory = s->memory || s->layers;
     return s->op == RDK_OP_ATTENTION && s->q_heads && s->q_heads % s->kv_heads == 0 && s->nq &&
            s->nk && s->d_qk && s->d_v && s->d_qk <= RDK_MAX_HEAD_DIM && s->d_v <= RDK_MAX_HEAD_DIM;
 }
@@ -139,4 +142,14 @@ int shapes_read(const char *path, shape *list, int most) {
     int count = read_lines(f, path, list, most);
     fclose(f);
     return count;
+}
+
+int shapes_choose(shape *list, int count, const char *text) {
+    int kept = 0;
+    for (int i = 0; i < count; i++)
+        if (!text || strstr(list[i].name, text))
+            list[kept++] = list[i];
+    if (!kept)
+        fprintf(stderr, "bench: no work has that name\n");
+    return kept;
 }

@@ -1,4 +1,5 @@
-/* Google Benchmark for C: give a list of functions, get back how long each takes. */
+/* Give a list of functions, get back how long each takes: from Google Benchmark (shim.cc), or, in
+ * the tool, from plain C (sampler.c). */
 #ifndef RDK_BENCH_SHIM_H
 #define RDK_BENCH_SHIM_H
 

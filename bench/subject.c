@@ -5,75 +5,35 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/copies.h"
 #include "bench/inputs.h"
+#include "bench/split.h"
+#include "bench/team.h"
 
 enum {
     SCALAR_ELEMENTS = 16384,    /* of a softmax: it is slow, and no faster on more rows */
     SCALAR_FLOP = 20 * 1000000, /* of attention, at most */
+    SCALAR_FLOP_ALONE = 2000 * 1000000,
     FEW_ROWS = 16, /* of a key/value head: for no more the bytes of K and V may be the limit */
 };
 
 /* ---- Operands -------------------------------------------------------------------------------- */
 
-static void prepare_attention(subject *s) {
-    rdk_attention_desc d = shape_attention(&s->shape);
-    s->copies = copies_of(&s->shape);
-    s->k[0] = new_input(shape_k(&s->shape), RDK_F32, 2);
-    s->v[0] = new_input(shape_v(&s->shape), RDK_F32, 3);
-    for (int i = 1; i < s->copies; i++) {
-        s->k[i] = new_copy(s->k[0], shape_k(&s->shape));
-        s->v[i] = new_copy(s->v[0], shape_v(&s->shape));
-    }
-    if (rdk_attention_scratch(&d, &s->scratch_size) == RDK_OK)
-        s->scratch = allocate(s->scratch_size);
-}
-
-void subject_prepare(subject *s, const shape *size) {
-    *s = (subject){.shape = *size};
-    s->in = new_input(shape_in(size), size->type, 1);
-    s->out = allocate((size_t)shape_out(size) * type_size(size->type));
-    if (size->op == RDK_OP_ATTENTION)
-        prepare_attention(s);
-    else if (size->bias)
-        s->bias = new_input(shape_in(size), RDK_F32, 2);
+void subject_prepare(subject *s, const shape *size, ring *r) {
+    rdk_attention_desc d = shape_attention(size);
+    size_t scratch = 0;
+    *s = (subject){.contender_count = 0};
+    if (size->op == RDK_OP_ATTENTION && rdk_attention_scratch(&d, &scratch) != RDK_OK)
+        scratch = 0; /* whoever calls is told */
+    operands_make(&s->operands, size, r, (size_t)team_size() * ((scratch + 63) / 64 * 64));
 }
 
 void subject_free(subject *s) {
-    for (int i = 0; i < s->copies; i++) {
-        free(s->k[i]);
-        free(s->v[i]);
-    }
     while (s->contender_count)
         subject_drop(s);
-    free(s->in);
-    free(s->out);
-    free(s->bias);
-    free(s->scratch);
+    operands_free(&s->operands);
 }
 
 /* ---- Contenders ------------------------------------------------------------------------------ */
-
-static rdk_softmax_desc describe_softmax(const subject *s, rdk_isa isa) {
-    rdk_softmax_desc d = shape_softmax(&s->shape);
-    d.isa = isa;
-    d.x = s->in;
-    d.y = s->out;
-    d.bias = s->bias;
-    return d;
-}
-
-static rdk_attention_desc describe_attention(const subject *s, rdk_isa isa) {
-    rdk_attention_desc d = shape_attention(&s->shape);
-    d.isa = isa;
-    d.q.data = s->in;
-    d.k.data = s->k[0];
-    d.v.data = s->v[0];
-    d.out.data = s->out;
-    d.scratch = s->scratch;
-    d.scratch_size = s->scratch_size;
-    return d;
-}
 
 /* Names of kernels end in their ISA; where an ISA has none, one of a lower rung runs instead. */
 static bool has_kernel(rdk_op op, rdk_isa isa) {
@@ -88,10 +48,10 @@ static bool has_kernel(rdk_op op, rdk_isa isa) {
 static contender *add(subject *s, const char *by, const char *version) {
     contender *c = &s->contenders[s->contender_count++];
     *c = (contender){.subject = s, .by = by, .version = version, .how = "", .share = 1};
-    if (s->shape.op == RDK_OP_SOFTMAX)
-        c->desc.softmax = describe_softmax(s, RDK_ISA_DEFAULT);
+    if (s->operands.shape.op == RDK_OP_SOFTMAX)
+        c->desc.softmax = operands_softmax(&s->operands, RDK_ISA_DEFAULT);
     else
-        c->desc.attention = describe_attention(s, RDK_ISA_DEFAULT);
+        c->desc.attention = operands_attention(&s->operands, RDK_ISA_DEFAULT);
     return c;
 }
 
@@ -103,10 +63,11 @@ static void limit_scalar_softmax(contender *c) {
     c->share = (double)d->rows / (double)rows;
 }
 
-contender *subject_add_isa(subject *s, rdk_isa isa) {
-    bool scalar = isa == RDK_ISA_SCALAR, softmax = s->shape.op == RDK_OP_SOFTMAX;
-    if (rdk_isa_available(isa) != RDK_OK || !has_kernel(s->shape.op, isa) ||
-        (scalar && !softmax && shape_flop(&s->shape) > SCALAR_FLOP) ||
+contender *subject_add_isa(subject *s, rdk_isa isa, bool alone) {
+    bool scalar = isa == RDK_ISA_SCALAR, softmax = s->operands.shape.op == RDK_OP_SOFTMAX;
+    if (rdk_isa_available(isa) != RDK_OK || !has_kernel(s->operands.shape.op, isa) ||
+        (scalar && !softmax &&
+         shape_flop(&s->operands.shape) > (alone ? SCALAR_FLOP_ALONE : SCALAR_FLOP)) ||
         s->contender_count == MAX_CONTENDERS)
         return NULL;
     contender *c = add(s, "rootdk", rdk_version());
@@ -122,11 +83,11 @@ contender *subject_add_isa(subject *s, rdk_isa isa) {
 }
 
 contender *subject_add_peer(subject *s, const peer *p) {
-    if (!s->shape.peers || s->contender_count == MAX_CONTENDERS)
+    if (!s->operands.shape.peers || s->contender_count == MAX_CONTENDERS)
         return NULL;
     contender *c = add(s, p->name, p->version());
-    c->call = s->shape.op == RDK_OP_SOFTMAX ? p->softmax(&c->desc.softmax)
-                                            : p->attention(&c->desc.attention);
+    c->call = s->operands.shape.op == RDK_OP_SOFTMAX ? p->softmax(&c->desc.softmax)
+                                                     : p->attention(&c->desc.attention);
     if (!c->call) {
         subject_drop(s);
         return NULL;
@@ -143,48 +104,75 @@ void subject_drop(subject *s) {
 
 /* ---- What is timed --------------------------------------------------------------------------- */
 
-/* Which copy of K and V comes now: whoever reads it, no cache has kept it since it was read. */
-static int next_copy(subject *s) {
-    s->turn = (s->turn + 1) % s->copies;
-    return s->turn;
+static void turn_over(contender *c) {
+    kv next = operands_next(&c->subject->operands);
+    c->desc.attention.k.data = next.k;
+    c->desc.attention.v.data = next.v;
+    if (c->call)
+        c->call->set_kv(c->call, next.k, next.v);
 }
 
-static void turn_over(contender *c) {
-    subject *s = c->subject;
-    int copy = next_copy(s);
-    c->desc.attention.k.data = s->k[copy];
-    c->desc.attention.v.data = s->v[copy];
-    if (c->call)
-        c->call->set_kv(c->call, s->k[copy], s->v[copy]);
+static void run_rows(void *context, int i) {
+    const rdk_softmax_desc *all = &((contender *)context)->desc.softmax;
+    rdk_softmax_desc part = softmax_part(all, i, softmax_parts(all, team_size()));
+    rdk_softmax(&part);
+}
+
+static void run_heads(void *context, int i) {
+    const rdk_attention_desc *all = &((contender *)context)->desc.attention;
+    rdk_attention_desc part = attention_part(all, i, attention_parts(all, team_size()));
+    rdk_attention(&part);
 }
 
 void contender_run(void *context) {
     contender *c = context;
-    if (c->subject->copies > 1)
+    if (c->subject->operands.shape.memory)
         turn_over(c);
     if (c->call)
         c->call->run(c->call);
-    else if (c->subject->shape.op == RDK_OP_SOFTMAX)
-        rdk_softmax(&c->desc.softmax);
+    else if (c->subject->operands.shape.op == RDK_OP_SOFTMAX)
+        team_run(softmax_parts(&c->desc.softmax, team_size()), run_rows, c);
     else
-        rdk_attention(&c->desc.attention);
+        team_run(attention_parts(&c->desc.attention, team_size()), run_heads, c);
+}
+
+/* ---- Limits ---------------------------------------------------------------------------------- */
+
+/* Each thread reads its share of K, then of V. */
+static void read_share(const reader *r, const float *from, int64_t count, int i) {
+    int64_t first = part_begin(count, i, team_size()), end = part_begin(count, i + 1, team_size());
+    span share = {.from = (const unsigned char *)(from + first),
+                  .bytes = (size_t)(end - first) * sizeof(float)};
+    r->loop->run(&share);
+}
+
+static void read_part(void *context, int i) {
+    const reader *r = context;
+    const shape *s = &r->subject->operands.shape;
+    read_share(r, r->from.k, shape_k(s), i);
+    read_share(r, r->from.v, shape_v(s), i);
 }
 
 static void run_reader(void *context) {
     reader *r = context;
-    const shape *s = &r->subject->shape;
-    int copy = next_copy(r->subject);
-    r->span.bytes = (size_t)shape_k(s) * sizeof(float);
-    r->span.from = (const unsigned char *)r->subject->k[copy];
-    r->loop->run(&r->span);
-    r->span.bytes = (size_t)shape_v(s) * sizeof(float);
-    r->span.from = (const unsigned char *)r->subject->v[copy];
-    r->loop->run(&r->span);
+    r->from = operands_next(&r->subject->operands);
+    team_run(team_size(), read_part, r);
+}
+
+static void copy_part(void *context, int i) {
+    const operands *o = context;
+    int64_t bytes = (int64_t)operands_out_bytes(o), first = part_begin(bytes, i, team_size());
+    memcpy((char *)o->out + first, (const char *)o->in + first,
+           (size_t)(part_begin(bytes, i + 1, team_size()) - first));
 }
 
 static void run_copy(void *context) {
-    const subject *s = context;
-    memcpy(s->out, s->in, (size_t)shape_in(&s->shape) * type_size(s->shape.type));
+    team_run(team_size(), copy_part, context);
+}
+
+/* A call of one layer is short, and the one before it leaves what all of them need. */
+static bool is_cold(const shape *s) {
+    return s->memory && !s->layers;
 }
 
 static void add_readers(plan *p, subject *s, rdk_isa isa) {
@@ -193,7 +181,8 @@ static void add_readers(plan *p, subject *s, rdk_isa isa) {
         char who[32];
         *r = (reader){.subject = s, .isa = isa, .loop = &limit_of(isa)->read[i]};
         snprintf(who, sizeof who, "read %d/%s", i, rdk_isa_name(isa));
-        r->timing = plan_add(p, s->shape.name, who, run_reader, r, s->copies > 1);
+        r->timing =
+            plan_add(p, s->operands.shape.name, who, run_reader, r, is_cold(&s->operands.shape));
     }
 }
 
@@ -206,12 +195,12 @@ static void add_all_readers(plan *p, subject *s) {
 }
 
 void subject_time(subject *s, plan *p) {
-    const shape *size = &s->shape;
+    const shape *size = &s->operands.shape;
     if (size->op == RDK_OP_SOFTMAX)
-        s->copy = plan_add(p, size->name, "memcpy", run_copy, s, false);
+        s->copy = plan_add(p, size->name, "memcpy", run_copy, &s->operands, false);
     else if (size->nq * (size->q_heads / size->kv_heads) <= FEW_ROWS)
         add_all_readers(p, s);
-    bool cold = s->copies > 1 || shape_flop(size) > 1e10;
+    bool cold = is_cold(size) || shape_flop(size) > 1e10;
     for (int i = 0; i < s->contender_count; i++) {
         contender *c = &s->contenders[i];
         char who[PLAN_MAX_NAME];

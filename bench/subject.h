@@ -3,8 +3,8 @@
 #ifndef RDK_BENCH_SUBJECT_H
 #define RDK_BENCH_SUBJECT_H
 
-#include "bench/copies.h"
 #include "bench/limits/limits.h"
+#include "bench/operands.h"
 #include "bench/peers/peer.h"
 #include "bench/plan.h"
 #include "bench/shape.h"
@@ -36,18 +36,12 @@ typedef struct reader {
     subject *subject;
     rdk_isa isa;
     const read_loop *loop;
-    span span;
+    kv from; /* what it reads now */
     timing *timing;
 } reader;
 
 struct subject {
-    shape shape;
-    void *in, *out; /* x and y, or q and out */
-    float *bias;
-    float *k[MAX_COPIES], *v[MAX_COPIES];
-    int copies, turn; /* of K and V; which of them was read last */
-    void *scratch;
-    size_t scratch_size;
+    operands operands;
     contender contenders[MAX_CONTENDERS]; /* rootdk's first */
     int contender_count;
     reader readers[MAX_READS];
@@ -55,12 +49,13 @@ struct subject {
     timing *copy; /* of x to y; NULL of attention */
 };
 
-/* Allocates and fills the operands. */
-void subject_prepare(subject *s, const shape *size);
+/* Allocates and fills the operands; the ring is shared by all subjects. */
+void subject_prepare(subject *s, const shape *size, ring *r);
 
 /* rootdk on an ISA; NULL where the ISA has no kernel of its own for that. Where all of the work
- * would take long, the scalar path does a part of it only, or nothing if there is no part. */
-contender *subject_add_isa(subject *s, rdk_isa isa);
+ * would take long, the scalar path does a part of it only, or nothing if there is no part; it is
+ * given more time where it is `alone`. */
+contender *subject_add_isa(subject *s, rdk_isa isa, bool alone);
 
 /* Another library; NULL if it cannot do the work. */
 contender *subject_add_peer(subject *s, const peer *p);
@@ -68,7 +63,7 @@ contender *subject_add_peer(subject *s, const peer *p);
 /* Takes the last one away again. */
 void subject_drop(subject *s);
 
-/* One call, on the next copy of K and V. */
+/* One call, on the K and V that come next, by all threads there are. */
 void contender_run(void *contender);
 
 /* Adds the timings of contenders and of the memory limits to the plan. */

@@ -31,11 +31,14 @@ WRONG = {
     "a name with a quotation mark": '["a"]\n' + RIGHT[4:],
     "a name that is too long": "[" + "a" * 60 + "]\n" + RIGHT[4:],
     "heads that are no multiple": "[a]\nop = attention\nheads = 3\nkv_heads = 2\nqueries = 1\nkeys = 1\nd = 8\n",
+    "no number of layers": "[a]\nop = attention\nheads = 1\nqueries = 1\nkeys = 1\nd = 8\nlayers = all\n",
+    "no sequence": "[a]\nop = attention\nheads = 1\nqueries = 1\nkeys = 1\nd = 8\nbatch = 0\n",
     "a head that is too wide": "[a]\nop = attention\nheads = 1\nqueries = 1\nkeys = 1\nd = 1025\n",
 }
 
 FIELDS = {"process", "work", "group", "from", "op", "by", "version", "how", "dtype", "threads", "best", "median",
-          "repeats", "flop", "bytes", "limit", "fraction_of_limit", "fractions", "noisy", "checked", "error_ulp"}
+          "repeats", "flop", "bytes", "limit", "fraction_of_limit", "fractions", "noisy", "disturbed",
+          "checked", "error_ulp"}
 
 
 def run(*arguments):
@@ -103,6 +106,17 @@ class Report(unittest.TestCase):
                 self.assertEqual(r["fraction_of_limit"], max(r["fractions"].values()))
                 self.assertEqual(r["fraction_of_limit"], r["fractions"][r["limit"]])
                 self.assertTrue(0 < r["fraction_of_limit"] <= 1)
+
+    def test_layers_are_held_against_a_read(self):
+        found = [r for r in self.report["records"] if r["group"] == "layers"]
+        self.assertEqual({(r["layers"], r["batch"]) for r in found}, {(12, 1), (32, 1), (12, 8), (32, 8)})
+        for r in found:
+            self.assertIn("read", r["fractions"])
+            self.assertEqual(r["bytes"], 8 * r["batch"] * r["kv_heads"] * r["nk"] * r["d_qk"])
+
+    def test_batches_are_beside_their_sequences(self):
+        for name in "GPT-2", "Llama-3-8B":
+            self.assertRegex(self.done.stdout, rf'(?m)^"{name} decode n=512" 8 times, one by one, takes [\d.]+ times')
 
     def test_it_tells_of_itself(self):
         self.assertEqual(self.report["command"], "a test")

@@ -36,6 +36,9 @@ ATTENTION = [
     (f"{group} d={d} n={n}", group, 8, 8, n, n, d, group == "causal", "cache", "a square of queries and keys")
     for group in ("full", "causal") for d in (64, 128) for n in (128, 512, 2048)
 ] + [
+    (f"Llama 3 8B decode n={n}", "layers", 32, 8, 1, n, 128, False, "memory", "a step of generation")
+    for n in (512, 1024)
+] + [
     (f"decode d=128 nk={nk}", "decode", 32, 8, 1, nk, 128, False, where, "GQA of 32 over 8")
     for nk, where in ((1024, "cache"), (8192, "memory"), (32768, "memory"))
 ] + [

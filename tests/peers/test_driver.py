@@ -33,8 +33,9 @@ from pair import Pair  # noqa: E402
 try:
     import draws
     import numpy
+    import operands
 except ImportError:
-    draws = numpy = None
+    draws = numpy = operands = None
 
 INCLUDE = os.path.join(ROOT, "include")
 COMPILER = sys.argv[1:]
@@ -61,6 +62,16 @@ d_qk = 192
 d_v = 128
 causal = yes
 memory = yes
+
+[one layer]
+op = attention
+group = layers
+layers = 12
+batch = 8
+heads = 12
+queries = 1
+keys = 512
+d = 64
 
 [100 % of it]
 op = softmax
@@ -102,8 +113,14 @@ class Shapes(unittest.TestCase):
         self.assertEqual((decode.kv_heads, decode.d_qk, decode.d_v, decode.causal, decode.memory),
                          (8, 192, 128, True, True))
 
+    def test_layers(self):
+        layer = self.works[2]
+        self.assertEqual((layer.layers, layer.batch, layer.fields()["layers"], layer.fields()["batch"]), (12, 8, 12, 8))
+        self.assertEqual([work.is_from_memory for work in self.works[:3]], [False, True, True])
+        self.assertEqual((self.works[0].layers, self.works[0].batch), (0, 1))
+
     def test_softmax(self):
-        self.assertEqual(self.works[2], shapes.Softmax("100 % of it", "softmax", "", 4, 1024, "f16",
+        self.assertEqual(self.works[3], shapes.Softmax("100 % of it", "softmax", "", 4, 1024, "f16",
                                                        True, False, False))
 
     def test_what_is_missing_is_named(self):
@@ -114,7 +131,8 @@ class Shapes(unittest.TestCase):
                 shapes.read(io.StringIO(text))
 
     def test_left_out(self):
-        self.assertEqual([bool(shapes.left_out(work)) for work in self.works], [False, False, True])
+        self.assertEqual([bool(shapes.left_out(work)) for work in self.works], [False, False, True, True])
+        self.assertIsNone(shapes.left_out(self.works[2]._replace(batch=1)))
         self.assertIsNone(shapes.left_out(attention(heads=1, queries=16384, keys=32768)))
         self.assertIsNotNone(shapes.left_out(attention(heads=1, queries=32768, keys=32768)))
 
@@ -193,6 +211,23 @@ def c_program(structs, constants):
         lines += [f'printf("%d\\n", (int)sizeof((({name} *)0)->{field}));' for field, _ in struct._fields_]
     lines += [f'printf("%d\\n", (int){constant});' for constant in constants]
     return "\n".join(lines + ["return 0;", "}", ""])
+
+
+@unittest.skipIf(operands is None, "no numpy")
+class Copies(unittest.TestCase):
+    def test_as_many_caches_as_the_memory_holds(self):
+        layer = attention(heads=12, kv_heads=12, queries=1, keys=512, layers=12)
+        least, most = 4 * operands.LEAST_CACHE, operands.MOST_COPIES
+        size = operands.copies_of(layer) * layer.bytes
+        self.assertTrue(least <= size < most + layer.bytes)
+        self.assertEqual(operands.copies_of(layer._replace(layers=0)), 1)
+
+    def test_every_copy_has_its_own_memory(self):
+        layer = attention(queries=1, keys=16384, layers=2)
+        made = operands.operands_of(layer)
+        spans = sorted(part for copy in made.moved() for part in copy)
+        self.assertEqual(len(spans), 2 * operands.copies_of(layer))
+        self.assertTrue(all(a + size <= b for (a, size), (b, _) in zip(spans, spans[1:])))
 
 
 class Header(unittest.TestCase):

@@ -105,9 +105,37 @@ check "every ISA is available or missing" [ "$(echo $available $missing | wc -w)
 exits 0 verify --help
 check "help names every ISA" says "$(echo $names)"
 
-exits 0 bench --seconds 0
-check "bench measures every vector ISA" [ "$(count ' of the FMA peak$')" -eq $((5 * (isas - 1))) ]
-check "and decode beside a read" [ "$(count ' of a plain read$')" -eq $((2 * (isas - 1))) ]
+# lines of work and ISA, with a share of a limit or a word on why there is none
+share='\(% of\|disturbed: no share of\) \(the FMA peak\|a plain read\|memcpy\)$'
+exits 0 bench --quick
+check "bench measures every vector ISA" [ "$(count "$share")" -eq $((7 * (isas - 1))) ]
+check "beside the FMA peak of each" [ "$(count "^FMA peak .* GFLOP/s (")" -eq $((isas - 1)) ]
+check "and decode" [ "$(count ' GB/s .*'"$share")" -eq $((2 * (isas - 1))) ]
+exits 0 bench --quick --threads 2 --isa scalar
+check "bench says by how many threads" says '^2 threads, '
+check "bench measures scalar if asked" [ "$(count '  scalar  ')" -eq 7 ]
+
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+printf '[mine]\nop = softmax\nrows = 20\ncols = 30\n[layer]\nop = attention\nheads = 4\nkv_heads = 2\nqueries = 1
+keys = 40\nd = 8\nlayers = 3\nbatch = 2\n' > "$folder/shapes.ini"
+exits 0 bench --quick --shapes "$folder/shapes.ini" --json "$folder/report.json" --threads 3
+check "bench measures a file's works" [ "$(count '^mine .*ns/element')$(count '^layer .*GB/s')" = $((isas - 1))$((isas - 1)) ]
+out=$(cat "$folder/report.json")
+check "and writes them down" [ "$(count '^{"process": "bench", "work": ')" -eq $((2 * (isas - 1))) ]
+check "by three threads, limits and all" [ "$(count '"threads": 3')" -eq "$(count '"threads"')" ]
+check "with what limits them" [ "$(count '"fractions": {"')" -eq $((2 * (isas - 1))) ]
+exits 1 bench --quick --shapes "$folder/shapes.ini" --json "$folder/none/report.json"
+echo 'rows = 3' >> "$folder/shapes.ini"
+echo 'columns = 3' >> "$folder/shapes.ini"
+exits 2 bench --quick --shapes "$folder/shapes.ini"
+check "a wrong line is named" says 'shapes.ini:15: '
+exits 2 bench --shapes "$folder/none.ini"
+exits 2 bench --json
+exits 2 bench --threads 0
+exits 2 bench --threads 65
+exits 2 bench --threads two
+exits 2 bench --shapes
 exits 2 bench --seconds soon
 exits 2 bench --seconds
 exits 2 bench --isa nonsense

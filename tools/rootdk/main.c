@@ -15,7 +15,8 @@ static const char HELP[] =
     "usage: rootdk info [--markdown]\n"
     "       rootdk verify [--isa NAME] [--list]\n"
 #ifdef RDK_TOOL_BENCH
-    "       rootdk bench [--isa NAME] [--seconds N]\n"
+    "       rootdk bench [--isa NAME] [--threads N] [--shapes FILE] [--seconds N]\n"
+    "                    [--json FILE] [--quick]\n"
 #endif
     "       rootdk --help | --version\n"
     "\n"
@@ -26,8 +27,12 @@ static const char HELP[] =
     "  --list       print each case with its hash (of scalar, or of --isa) and compare nothing\n"
 #ifdef RDK_TOOL_BENCH
     "bench     a few works on every ISA beside what this machine can do; about ten seconds\n"
-    "  --isa NAME   on this one only\n"
-    "  --seconds N  measure for so long (8)\n"
+    "  --isa NAME     on this one only\n"
+    "  --threads N    by so many threads, the limits, too; each does some of the heads\n"
+    "  --shapes FILE  the works of this file, which is like bench/shapes.ini\n"
+    "  --seconds N    measure for so long, about (8)\n"
+    "  --json FILE    also write the results there, as docs/performance.md tells\n"
+    "  --quick        smaller works, half a second: shows that it works, not how fast it is\n"
 #endif
     "\n"
     "exit codes: 0 all is well; 1 some result differs; 2 the arguments are wrong\n";

@@ -40,7 +40,7 @@ def last_level_cache():
 
 def copies_of(work):
     """So many that what a cache keeps of one is gone when its turn comes again."""
-    return -(-min(4 * last_level_cache(), MOST_COPIES) // work.bytes) if work.memory else 1
+    return -(-min(4 * last_level_cache(), MOST_COPIES) // work.bytes) if work.is_from_memory else 1
 
 
 class AttentionOperands:

@@ -9,8 +9,13 @@ FMAS_PER_WEIGHT = 9  # of rootdk's softmax (docs/arithmetic.md); a peer may need
 
 
 class Attention(collections.namedtuple(
-        "Attention", "name group source heads kv_heads queries keys d_qk d_v causal memory peers")):
+        "Attention", "name group source heads kv_heads queries keys d_qk d_v causal memory peers batch layers", defaults=(1, 0))):
     op, dtype = "attention", "f32"
+
+    @property
+    def is_from_memory(self):
+        """Whether no call finds in a cache what the one before it read: each layer of a model has K and V of its own."""
+        return self.memory or self.layers > 0
 
     @property
     def sees_all(self):
@@ -48,7 +53,8 @@ class Attention(collections.namedtuple(
 
     def fields(self):
         return {"q_heads": self.heads, "kv_heads": self.kv_heads, "nq": self.queries, "nk": self.keys,
-                "d_qk": self.d_qk, "d_v": self.d_v, "causal": self.causal}
+                "d_qk": self.d_qk, "d_v": self.d_v, "causal": self.causal, "batch": self.batch,
+                "layers": self.layers}
 
 
 class Softmax(collections.namedtuple(
@@ -76,7 +82,8 @@ def attention_of(name, section):
         name, section.get("group"), section.get("from", ""), heads, section.getint("kv_heads", heads),
         section.getint("queries"), section.getint("keys"), section.getint("d_qk", d),
         section.getint("d_v", d), section.getboolean("causal", False),
-        section.getboolean("memory", False), section.getboolean("peers", True))
+        section.getboolean("memory", False), section.getboolean("peers", True),
+        section.getint("batch", 1), section.getint("layers", 0))
 
 
 def softmax_of(name, section):
@@ -112,6 +119,8 @@ def left_out(work):
     """Why a work is not for peers, or None."""
     if not work.peers:
         return "rootdk alone"
+    if work.op == "attention" and work.batch > 1:
+        return "more than one sequence"
     if work.is_too_large:
         return "its scores are above 2 GB"
     return None
