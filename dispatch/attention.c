@@ -94,7 +94,7 @@ static rdk_status out_extent_of(rdk_extent *e, const rdk_attention_desc *d, cons
     if (!v->data)
         length = 0;
     rdk_status s = extent_of(e, d, &c, d->q_heads, d->q_len, length);
-    return s == RDK_OK && !rdk_extent_nests(e) ? RDK_ERR_STRIDE : s;
+    return s == RDK_OK && rdk_extent_tight_stride(e) >= 0 ? RDK_ERR_STRIDE : s;
 }
 
 enum { Q, K, V, INPUTS };
