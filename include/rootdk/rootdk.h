@@ -248,6 +248,23 @@ RDK_API rdk_status rdk_attention(const rdk_attention_desc *desc);
  * are not looked at. */
 RDK_API rdk_status rdk_attention_scratch(const rdk_attention_desc *desc, size_t *bytes);
 
+/* ---- Which field is wrong ----------------------------------------------------------------- */
+
+/* The status that the call would give, without the call. *field becomes the name of the wrong field
+ * ("cols", "k.row_stride", "scratch_size"), "desc" if desc is NULL, or "" if the status is RDK_OK;
+ * nothing else is written. The name lives as long as the library. `field` may be NULL. Softmax's
+ * counts in `visible` are read.
+ *
+ * Where a status concerns several fields, the name is that of
+ *   - RDK_ERR_OVERLAP: the output, or the later of two outputs in the descriptor, where the scratch
+ *     counts as one;
+ *   - RDK_ERR_STRIDE, for an output that overlaps itself: its smallest stride that is too small;
+ *   - RDK_ERR_SIZE, for a view that has no address for every element: its data, if one row of it
+ *     has none, else the first of its strides by row, head and batch that leads too far;
+ *   - RDK_ERR_HEADS: kv_heads. */
+RDK_API rdk_status rdk_softmax_check(const rdk_softmax_desc *desc, const char **field);
+RDK_API rdk_status rdk_attention_check(const rdk_attention_desc *desc, const char **field);
+
 #ifdef __cplusplus
 }
 #endif

@@ -71,6 +71,15 @@ static int64_t *stride_of(rdk_view *v, int which) {
                                   : &v->row_stride;
 }
 
+static const char *const STRIDE_NAME[STRIDES] = {"batch_stride", "head_stride", "row_stride"};
+
+/* The name of a view's field, until the next call. */
+static const char *field_of(int view, const char *field) {
+    static char name[64];
+    snprintf(name, sizeof name, "%s.%s", VIEW[view].name, field);
+    return name;
+}
+
 /* A descriptor with nothing wrong and every field in use. */
 static rdk_attention_desc good(void) {
     rdk_attention_desc d = {.size = sizeof d,
@@ -120,9 +129,13 @@ static rdk_status call_with(const rdk_table *table, const void *desc) {
     return rdk_attention_with(table, desc);
 }
 
+static rdk_status check(const void *desc, const char **field) {
+    return rdk_attention_check(desc, field);
+}
+
 #define DESC rdk_attention_desc
 static operation OPERATION = {
-    "rdk_attention", call, call_with, sizeof(rdk_attention_desc), NULL, 0};
+    "rdk_attention", call, call_with, check, sizeof(rdk_attention_desc), NULL, 0};
 
 static void reset_memory(void) {
     memset(mem, 0xa5, OPERATION.memory_size);
@@ -250,7 +263,7 @@ TEST good_one_is_accepted_and_writes(void) {
 }
 
 TEST null_is_refused(void) {
-    REFUSED(NULL, RDK_ERR_NULL);
+    REFUSED(NULL, RDK_ERR_NULL, "desc");
     PASS();
 }
 
@@ -295,11 +308,11 @@ TEST other_types_are_refused(void) {
     for (int view = 0; view < VIEWS; view++) {
         for (int i = 0; i < NO_ENUMS; i++) {
             rdk_attention_desc d = with_type(view, NO_ENUM[i]);
-            REFUSED(&d, RDK_ERR_TYPE);
+            REFUSED(&d, RDK_ERR_TYPE, field_of(view, "type"));
         }
         for (rdk_type type = RDK_F16; type <= RDK_BF16; type++) {
             rdk_attention_desc d = with_type(view, type);
-            REFUSED(&d, RDK_ERR_TYPE);
+            REFUSED(&d, RDK_ERR_TYPE, field_of(view, "type"));
         }
     }
     PASS();
@@ -310,16 +323,19 @@ TEST other_types_are_refused(void) {
 #define MAX_COUNT ((int64_t)1 << 31)
 #define MAX_POSITION ((int64_t)1 << 61)
 
-static const size_t COUNT_AT[] = {
-    offsetof(rdk_attention_desc, batch),    offsetof(rdk_attention_desc, q_heads),
-    offsetof(rdk_attention_desc, kv_heads), offsetof(rdk_attention_desc, q_len),
-    offsetof(rdk_attention_desc, kv_len),   offsetof(rdk_attention_desc, d_qk),
-    offsetof(rdk_attention_desc, d_v),
+static const struct {
+    const char *name;
+    size_t at;
+} COUNT[] = {
+#define COUNT_OF(name)                                                                             \
+    { #name, offsetof(rdk_attention_desc, name) }
+    COUNT_OF(batch),  COUNT_OF(q_heads), COUNT_OF(kv_heads), COUNT_OF(q_len),
+    COUNT_OF(kv_len), COUNT_OF(d_qk),    COUNT_OF(d_v),
 };
-enum { COUNTS = sizeof COUNT_AT / sizeof COUNT_AT[0], DIMS_FROM = 5 };
+enum { COUNTS = sizeof COUNT / sizeof COUNT[0], DIMS_FROM = 5 };
 
 static void set_count(rdk_attention_desc *d, int which, int64_t value) {
-    memcpy((char *)d + COUNT_AT[which], &value, sizeof value);
+    memcpy((char *)d + COUNT[which].at, &value, sizeof value);
 }
 
 /* Also where nothing is to be done. */
@@ -327,7 +343,8 @@ static bool count_is_refused(int which, int64_t value) {
     rdk_attention_desc d = good(), bare = {.size = sizeof bare, .d_qk = D_QK, .d_v = D_V};
     set_count(&d, which, value);
     set_count(&bare, which, value);
-    return is_refused(&OPERATION, &d, RDK_ERR_SIZE) && is_refused(&OPERATION, &bare, RDK_ERR_SIZE);
+    return is_refused(&OPERATION, &d, RDK_ERR_SIZE, COUNT[which].name) &&
+           is_refused(&OPERATION, &bare, RDK_ERR_SIZE, COUNT[which].name);
 }
 
 TEST counts_out_of_range_are_refused(void) {
@@ -364,7 +381,7 @@ TEST heads_must_divide(void) {
             d.kv_heads = kv_heads;
             bool divides = kv_heads ? q_heads % kv_heads == 0 : q_heads == 0;
             if (!divides)
-                REFUSED(&d, RDK_ERR_HEADS);
+                REFUSED(&d, RDK_ERR_HEADS, "kv_heads");
             else if (kv_heads <= KV_HEADS) /* as many as there are */
                 ACCEPTED(&d);
         }
@@ -411,13 +428,13 @@ TEST positions_at_their_limits_are_right(void) {
 TEST needed_pointers_must_not_be_null(void) {
     for (int view = 0; view <= OUT; view++) {
         rdk_attention_desc d = with_data(view, 0);
-        REFUSED(&d, RDK_ERR_NULL);
+        REFUSED(&d, RDK_ERR_NULL, field_of(view, "data"));
     }
     REFUSED_WITH(scratch, NULL, RDK_ERR_NULL);
     rdk_attention_desc d = good();
     d.kv_len = 0; /* still has outputs to write */
     d.out.data = NULL;
-    REFUSED(&d, RDK_ERR_NULL);
+    REFUSED(&d, RDK_ERR_NULL, "out.data");
     PASS();
 }
 
@@ -489,7 +506,7 @@ TEST negative_strides_are_refused(void) {
         for (int which = 0; which < STRIDES; which++)
             for (int i = 0; i < NEGATIVES; i++) {
                 rdk_attention_desc d = with_stride(view, which, NEGATIVE[i]);
-                REFUSED(&d, RDK_ERR_STRIDE);
+                REFUSED(&d, RDK_ERR_STRIDE, field_of(view, STRIDE_NAME[which]));
             }
     PASS();
 }
@@ -502,6 +519,18 @@ static int64_t steps_of(const rdk_attention_desc *d, int view, int which) {
            1;
 }
 
+/* The stride with which the view leaves all addresses if `which` is the largest that fits alone, or
+ * more: that one, or the next. Row by row comes first, then head by head. */
+static int stride_beyond(const rdk_attention_desc *g, int view, int which, int64_t stride) {
+    const rdk_view v = get_view(g, view);
+    int64_t span = length_of(g, view);
+    if (which < ROW_STRIDE)
+        span += steps_of(g, view, ROW_STRIDE) * v.row_stride;
+    if (which < HEAD_STRIDE)
+        span += steps_of(g, view, HEAD_STRIDE) * v.head_stride;
+    return stride > (PTRDIFF_MAX - 4 * span) / 4 / steps_of(g, view, which) ? which : which - 1;
+}
+
 TEST extents_that_overflow_are_refused(void) {
     rdk_attention_desc g = good();
     for (int view = 0; view < VIEWS; view++)
@@ -511,7 +540,8 @@ TEST extents_that_overflow_are_refused(void) {
                                        INT64_MAX / 4 / steps};
             for (size_t i = 0; i < sizeof strides / sizeof strides[0]; i++) {
                 rdk_attention_desc d = with_stride(view, which, strides[i]);
-                REFUSED(&d, RDK_ERR_SIZE);
+                const int beyond = stride_beyond(&g, view, which, strides[i]);
+                REFUSED(&d, RDK_ERR_SIZE, field_of(view, STRIDE_NAME[beyond]));
             }
         }
     PASS();
@@ -519,6 +549,7 @@ TEST extents_that_overflow_are_refused(void) {
 
 /* Products that wrap to something small in 64 bits, in each dimension. */
 TEST products_that_wrap_are_refused(void) {
+    static const char *const COUNTED[STRIDES] = {"batch", "q_heads", "q_len"};
     for (int view = 0; view <= OUT; view++)
         for (int which = 0; which < STRIDES; which++)
             for (int shift = 30; shift <= 60; shift++) {
@@ -531,7 +562,9 @@ TEST products_that_wrap_are_refused(void) {
                     d.q_heads = d.kv_heads = count;
                 else
                     d.q_len = d.kv_len = count;
-                REFUSED(&d, RDK_ERR_SIZE);
+                const bool counts = count > MAX_COUNT;
+                REFUSED(&d, RDK_ERR_SIZE,
+                        counts ? COUNTED[which] : field_of(view, STRIDE_NAME[which]));
             }
     PASS();
 }
@@ -539,7 +572,7 @@ TEST products_that_wrap_are_refused(void) {
 TEST ends_beyond_all_addresses_are_refused(void) {
     for (int view = 0; view < VIEWS; view++) {
         rdk_attention_desc d = with_data(view, UINTPTR_MAX - 3);
-        REFUSED(&d, RDK_ERR_SIZE);
+        REFUSED(&d, RDK_ERR_SIZE, field_of(view, "data"));
     }
     REFUSED_WITH(scratch, (void *)(UINTPTR_MAX - scratch_bytes + 1), RDK_ERR_SIZE);
     PASS();
@@ -560,9 +593,9 @@ TEST outputs_over_themselves_are_refused(void) {
         for (int which = 0; which < STRIDES; which++) {
             int64_t least = least_stride(view, which);
             rdk_attention_desc d = with_stride(view, which, 0);
-            REFUSED(&d, RDK_ERR_STRIDE);
+            REFUSED(&d, RDK_ERR_STRIDE, field_of(view, STRIDE_NAME[which]));
             d = with_stride(view, which, least - 1);
-            REFUSED(&d, RDK_ERR_STRIDE);
+            REFUSED(&d, RDK_ERR_STRIDE, field_of(view, STRIDE_NAME[which]));
             d = with_stride(view, which, least);
             AS_APART(&d);
         }
@@ -617,9 +650,35 @@ static rdk_attention_desc moved(int view, uintptr_t to) {
     return d;
 }
 
+static piece row_or_scratch(const rdk_attention_desc *d, int view, int64_t n) {
+    if (view == VIEWS)
+        return (piece){"scratch", (uintptr_t)d->scratch, scratch_bytes};
+    return (piece){VIEW[view].name, (uintptr_t)row_at(d, view, n), (size_t)length_of(d, view) * 4};
+}
+
 static piece piece_or_scratch(const rdk_attention_desc *d, int view) {
     return view == VIEWS ? (piece){"scratch", (uintptr_t)d->scratch, scratch_bytes}
                          : piece_of(d, view);
+}
+
+/* Whether a row of one shares a byte with a row of the other. */
+static bool views_share(const rdk_attention_desc *d, int a, int b) {
+    for (int64_t i = 0; i < (a == VIEWS ? 1 : all_rows(d, a)); i++)
+        for (int64_t j = 0; j < (b == VIEWS ? 1 : all_rows(d, b)); j++) {
+            const piece x = row_or_scratch(d, a, i), y = row_or_scratch(d, b, j);
+            if (x.first < y.first + y.bytes && y.first < x.first + x.bytes)
+                return true;
+        }
+    return false;
+}
+
+/* The first output that overlaps something before it in the descriptor. */
+static const char *overlapping_of(const rdk_attention_desc *d) {
+    for (int output = OUT; output <= VIEWS; output++)
+        for (int other = 0; other < output; other++)
+            if (views_share(d, output, other))
+                return output == VIEWS ? "scratch" : field_of(output, "data");
+    return "none";
 }
 
 TEST outputs_over_anything_are_refused(void) {
@@ -634,7 +693,7 @@ TEST outputs_over_anything_are_refused(void) {
             meetings(at, &theirs, mine.bytes);
             for (int i = 0; i < MEETINGS; i++, refused++) {
                 rdk_attention_desc d = moved(output, at[i]);
-                REFUSED(&d, RDK_ERR_OVERLAP);
+                REFUSED(&d, RDK_ERR_OVERLAP, overlapping_of(&d));
             }
         }
     ASSERT_EQ(4 * VIEWS * MEETINGS, refused);
@@ -681,7 +740,7 @@ TEST out_slides_over_keys(void) {
         s = strided_of(&d, OUT);
         count_bytes(of_out, &s);
         if (covers_share(of_k, of_out)) {
-            REFUSED(&d, RDK_ERR_OVERLAP);
+            REFUSED(&d, RDK_ERR_OVERLAP, "out.data");
         } else {
             AS_APART(&d);
             accepted++;
@@ -748,7 +807,7 @@ TEST out_may_lie_between_inputs(void) {
     for (int shift = -1; shift <= 1; shift += 2) {
         rdk_attention_desc wrong = d;
         wrong.out.data = (char *)d.out.data + shift; /* a byte of v, or of the next token's q */
-        REFUSED(&wrong, RDK_ERR_OVERLAP);
+        REFUSED(&wrong, RDK_ERR_OVERLAP, "out.data");
     }
     PASS();
 }
@@ -760,9 +819,9 @@ TEST outputs_may_lie_between_keys(void) {
     d.lse.data = mem->wide + D_QK + D_V;
     AS_APART(&d);
     d.out.data = mem->wide + D_QK - 1; /* a key's last element */
-    REFUSED(&d, RDK_ERR_OVERLAP);
+    REFUSED(&d, RDK_ERR_OVERLAP, "out.data");
     d.out.data = mem->wide + D_QK + 1; /* lse */
-    REFUSED(&d, RDK_ERR_OVERLAP);
+    REFUSED(&d, RDK_ERR_OVERLAP, "lse.data");
     PASS();
 }
 
