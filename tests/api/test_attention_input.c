@@ -356,10 +356,9 @@ TEST counts_out_of_range_are_refused(void) {
         for (size_t i = 0; i < sizeof LARGE / sizeof LARGE[0]; i++)
             ASSERT(count_is_refused(which, LARGE[i]));
     }
-    for (int which = DIMS_FROM; which < COUNTS; which++) {
-        ASSERT(count_is_refused(which, 0));
+    ASSERT(count_is_refused(DIMS_FROM, 0)); /* d_qk */
+    for (int which = DIMS_FROM; which < COUNTS; which++)
         ASSERT(count_is_refused(which, RDK_MAX_HEAD_DIM + 1));
-    }
     PASS();
 }
 
@@ -375,12 +374,11 @@ TEST counts_may_be_large_where_nothing_is_done(void) {
 
 TEST heads_must_divide(void) {
     for (int64_t q_heads = 0; q_heads <= Q_HEADS; q_heads++)
-        for (int64_t kv_heads = 0; kv_heads <= 9; kv_heads++) {
+        for (int64_t kv_heads = 1; kv_heads <= 9; kv_heads++) {
             rdk_attention_desc d = good();
             d.q_heads = q_heads;
             d.kv_heads = kv_heads;
-            bool divides = kv_heads ? q_heads % kv_heads == 0 : q_heads == 0;
-            if (!divides)
+            if (q_heads % kv_heads)
                 REFUSED(&d, RDK_ERR_HEADS, "kv_heads");
             else if (kv_heads <= KV_HEADS) /* as many as there are */
                 ACCEPTED(&d);
@@ -843,7 +841,10 @@ TEST scratch_is_asked_for_right(void) {
     ASSERT_EQ(RDK_ERR_NULL, rdk_attention_scratch(&d, NULL));
     d.size--;
     ASSERT_EQ(RDK_ERR_STRUCT_SIZE, rdk_attention_scratch(&d, &bytes));
-    static const int64_t WRONG[] = {0, -1, RDK_MAX_HEAD_DIM + 1, INT64_MIN, INT64_MAX};
+    d = good();
+    d.d_qk = 0;
+    ASSERT_EQ(RDK_ERR_SIZE, rdk_attention_scratch(&d, &bytes));
+    static const int64_t WRONG[] = {-1, RDK_MAX_HEAD_DIM + 1, INT64_MIN, INT64_MAX};
     for (size_t i = 0; i < sizeof WRONG / sizeof WRONG[0]; i++)
         for (int which = DIMS_FROM; which < COUNTS; which++) {
             d = good();
@@ -878,7 +879,7 @@ FAULT(size, d->size -= 8)
 FAULT(causal, d->causal = 3)
 FAULT(batch, d->batch = -1)
 FAULT(q_heads, d->q_heads = 3)
-FAULT(kv_heads, d->kv_heads = 0)
+FAULT(kv_heads, d->kv_heads = 5)
 FAULT(q_len, d->q_len = -2)
 FAULT(kv_len, d->kv_len = MAX_COUNT + 1)
 FAULT(d_qk, d->d_qk = 0)

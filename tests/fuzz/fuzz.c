@@ -267,7 +267,7 @@ static bool attention_is_wrong(const rdk_attention_desc *d) {
                                 d->out.row_stride, d->out.type};
     return d->size < sizeof *d || d->causal < 0 || d->causal > 2 || d->batch < 0 ||
            d->q_heads < 0 || d->kv_heads < 0 || d->q_len < 0 || d->kv_len < 0 || d->d_qk < 1 ||
-           d->d_v < 1 || d->d_qk > RDK_MAX_HEAD_DIM || d->d_v > RDK_MAX_HEAD_DIM ||
+           d->d_v < 0 || d->d_qk > RDK_MAX_HEAD_DIM || d->d_v > RDK_MAX_HEAD_DIM ||
            d->key_pos0 < 0 || view_is_wrong(&d->q) || view_is_wrong(&d->k) ||
            view_is_wrong(&d->v) || view_is_wrong(&out);
 }
