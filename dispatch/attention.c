@@ -11,12 +11,18 @@
 #define MAX_COUNT ((int64_t)1 << 31)
 #define MAX_POSITION ((int64_t)1 << 61) /* so that positions add and subtract without overflow */
 
+/* With the defaults that depend on other fields. */
 static rdk_status copy_desc(rdk_attention_desc *to, const rdk_attention_desc *from) {
     const size_t least = offsetof(rdk_attention_desc, scratch_size) + sizeof from->scratch_size;
-    return rdk_copy_desc(to, sizeof *to, least, from);
+    const rdk_status s = rdk_copy_desc(to, sizeof *to, least, from);
+    if (s == RDK_OK && !to->kv_heads)
+        to->kv_heads = to->q_heads;
+    if (s == RDK_OK && !to->d_v)
+        to->d_v = to->d_qk;
+    return s;
 }
 
-/* The numbers of a descriptor, and what each may be. */
+/* The numbers of a descriptor, and what each may be. A number comes after that of its default. */
 #define NUMBER(field, least, most)                                                                 \
     { offsetof(rdk_attention_desc, field), least, most, #field }
 static const struct {
@@ -55,7 +61,7 @@ static rdk_fault check_counts(const rdk_attention_desc *d) {
     if (d->causal < RDK_CAUSAL_NONE || d->causal > RDK_CAUSAL_FROM_POSITION)
         return rdk_fault_of(RDK_ERR_MODE, "causal");
     const rdk_fault f = check_numbers(d, NUMBERS);
-    if (f.status == RDK_OK && (d->kv_heads ? d->q_heads % d->kv_heads : d->q_heads))
+    if (f.status == RDK_OK && d->kv_heads && d->q_heads % d->kv_heads)
         return rdk_fault_of(RDK_ERR_HEADS, "kv_heads");
     return f;
 }

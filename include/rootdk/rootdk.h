@@ -217,12 +217,14 @@ enum {
  * each other, nor an input, nor the scratch. Views of size 0 may have NULL data. All types are
  * RDK_F32. */
 typedef struct rdk_attention_desc {
-    size_t size;       /* sizeof(rdk_attention_desc) */
-    rdk_isa isa;       /* RDK_ISA_DEFAULT, or this ISA for this call */
-    rdk_causal causal; /* which keys a query sees */
-    int64_t batch, q_heads, kv_heads, q_len, kv_len; /* 0 to 2^31 each */
-    int64_t d_qk;                                    /* elements of a query and a key, 1 to 1024 */
-    int64_t d_v; /* elements of a value and an output, 1 to 1024 */
+    size_t size;            /* sizeof(rdk_attention_desc) */
+    rdk_isa isa;            /* RDK_ISA_DEFAULT, or this ISA for this call */
+    rdk_causal causal;      /* which keys a query sees */
+    int64_t batch, q_heads; /* 0 to 2^31 each */
+    int64_t kv_heads;       /* 0 to 2^31; 0 means q_heads */
+    int64_t q_len, kv_len;  /* 0 to 2^31 each */
+    int64_t d_qk;           /* elements of a query and a key, 1 to 1024 */
+    int64_t d_v;            /* elements of a value and an output, 1 to 1024; 0 means d_qk */
 
     rdk_const_view q; /* batch x q_heads x q_len rows of d_qk */
     rdk_const_view k; /* batch x kv_heads x kv_len rows of d_qk */

@@ -386,6 +386,52 @@ TEST heads_must_divide(void) {
     PASS();
 }
 
+/* Whether `d` and `same` write the same bits everywhere. */
+static bool writes_the_same(const rdk_attention_desc *d, const rdk_attention_desc *same) {
+    reset_memory();
+    bool ok = is_accepted(&OPERATION, same);
+    arena expected = *mem;
+    reset_memory();
+    ok = ok && is_accepted(&OPERATION, d) && memcmp(&expected, mem, sizeof expected) == 0;
+    reset_memory();
+    return ok;
+}
+
+TEST no_kv_heads_are_q_heads(void) {
+    for (int64_t heads = 0; heads <= KV_HEADS; heads++) {
+        rdk_attention_desc d = good();
+        d.q_heads = d.kv_heads = heads;
+        rdk_attention_desc with_default = d;
+        with_default.kv_heads = 0;
+        ASSERT(writes_the_same(&with_default, &d));
+    }
+    for (int i = 0; i < NEGATIVES; i++) { /* a wrong q_heads is wrong for itself */
+        rdk_attention_desc d = good();
+        d.kv_heads = 0;
+        d.q_heads = NEGATIVE[i];
+        REFUSED(&d, RDK_ERR_SIZE, "q_heads");
+    }
+    PASS();
+}
+
+TEST no_d_v_is_d_qk(void) {
+    for (int64_t dim = 1; dim <= D_V; dim++) {
+        rdk_attention_desc d = good();
+        d.d_qk = d.d_v = dim;
+        rdk_attention_desc with_default = d;
+        with_default.d_v = 0;
+        ASSERT(writes_the_same(&with_default, &d));
+    }
+    static const int64_t WRONG[] = {0, -1, RDK_MAX_HEAD_DIM + 1, INT64_MAX};
+    for (size_t i = 0; i < sizeof WRONG / sizeof WRONG[0]; i++) {
+        rdk_attention_desc d = good();
+        d.d_v = 0;
+        d.d_qk = WRONG[i];
+        REFUSED(&d, RDK_ERR_SIZE, "d_qk");
+    }
+    PASS();
+}
+
 TEST positions_out_of_range_are_refused(void) {
     static const int64_t WRONG[] = {MAX_POSITION + 1, MAX_POSITION * 2, INT64_MAX};
     for (size_t i = 0; i < sizeof WRONG / sizeof WRONG[0]; i++) {
@@ -868,6 +914,9 @@ TEST scratch_depends_on_widths_alone(void) {
             ASSERT_EQ(RDK_OK, rdk_attention_scratch(&plain, &bytes));
             ASSERT_EQ(RDK_OK, rdk_attention_scratch(&odd, &same));
             ASSERT_EQ(bytes, same);
+            odd.d_v = d_v == d_qk ? 0 : d_v;
+            ASSERT_EQ(RDK_OK, rdk_attention_scratch(&odd, &same));
+            ASSERT_EQ(bytes, same);
         }
     PASS();
 }
@@ -964,6 +1013,8 @@ SUITE(attention_input) {
     RUN_TEST(counts_out_of_range_are_refused);
     RUN_TEST(counts_may_be_large_where_nothing_is_done);
     RUN_TEST(heads_must_divide);
+    RUN_TEST(no_kv_heads_are_q_heads);
+    RUN_TEST(no_d_v_is_d_qk);
     RUN_TEST(positions_out_of_range_are_refused);
     RUN_TEST(positions_at_their_limits_are_right);
     RUN_TEST(needed_pointers_must_not_be_null);

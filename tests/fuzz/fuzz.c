@@ -246,13 +246,15 @@ static bool output_fits(const memory *m, const rdk_attention_desc *d, const rdk_
 }
 
 static bool attention_fits(const memory *m, const rdk_attention_desc *d) {
+    const int64_t kv_heads = d->kv_heads ? d->kv_heads : d->q_heads;
+    const int64_t d_v = d->d_v ? d->d_v : d->d_qk;
     wide work = (wide)d->batch * d->q_heads * d->q_len;
-    if (work > MOST_WORK || work * (d->kv_len + 1) * (d->d_qk + d->d_v) > MOST_WORK)
+    if (work > MOST_WORK || work * (d->kv_len + 1) * (d->d_qk + d_v) > MOST_WORK)
         return false;
     return input_fits(m, d, &d->q, d->q_heads, d->q_len, d->d_qk) &&
-           input_fits(m, d, &d->k, d->kv_heads, d->kv_len, d->d_qk) &&
-           input_fits(m, d, &d->v, d->kv_heads, d->kv_len, d->d_v) &&
-           output_fits(m, d, &d->out, d->d_v) && (!d->lse.data || output_fits(m, d, &d->lse, 1)) &&
+           input_fits(m, d, &d->k, kv_heads, d->kv_len, d->d_qk) &&
+           input_fits(m, d, &d->v, kv_heads, d->kv_len, d_v) && output_fits(m, d, &d->out, d_v) &&
+           (!d->lse.data || output_fits(m, d, &d->lse, 1)) &&
            (!d->weights.data || output_fits(m, d, &d->weights, d->kv_len)) &&
            lies_inside(m, d->scratch, (wide)(d->scratch_size + 3) / 4, (int64_t[]){1, 1, 1},
                        (int64_t[]){0, 0, 0});
