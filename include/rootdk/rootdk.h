@@ -5,7 +5,7 @@
  *
  * Conventions, for every function here:
  *   - Descriptors are plain structs. Set `size` to sizeof the struct and leave the rest zero, which
- *     is the default of every field.
+ *     is the default of every field; rdk_softmax_init() and rdk_attention_init() do so.
  *   - Sizes and strides are int64_t; strides count elements, not bytes. The innermost dimension is
  *     contiguous. Data pointers (void *) need no alignment.
  *   - Nothing is allocated, printed or started, and no byte outside the caller's buffers is read or
@@ -19,6 +19,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #define RDK_VERSION_MAJOR 0
 #define RDK_VERSION_MINOR 1
@@ -266,6 +267,99 @@ RDK_API rdk_status rdk_attention_scratch(const rdk_attention_desc *desc, size_t 
  *   - RDK_ERR_HEADS: kv_heads. */
 RDK_API rdk_status rdk_softmax_check(const rdk_softmax_desc *desc, const char **field);
 RDK_API rdk_status rdk_attention_check(const rdk_attention_desc *desc, const char **field);
+
+/* ---- Descriptors and views, filled in ----------------------------------------------------- */
+
+/* These set what is no error, but seldom meant, if it is forgotten or confused: a stride of 0 reads
+ * one row again and again, and a count of 0 leaves nothing to do. They are compiled into the
+ * program, because `size` is that of the struct with which the program was compiled. */
+
+/* Softmax from x to y, rows x cols floats each without gaps. y is x for in place, and NULL for
+ * RDK_SOFTMAX_LSE. All other fields are zero; set the types or longer strides afterwards. */
+static inline rdk_softmax_desc rdk_softmax_init(int64_t rows, int64_t cols, const void *x,
+                                                void *y) {
+    rdk_softmax_desc d;
+    memset(&d, 0, sizeof d);
+    d.size = sizeof d;
+    d.rows = rows;
+    d.cols = cols;
+    d.x = x;
+    d.x_stride = cols;
+    d.y = y;
+    d.y_stride = cols;
+    return d;
+}
+
+/* Attention of these counts, which come in the order of the fields; kv_heads may be 0. All other
+ * fields are zero: d_v means d_qk, every query sees every key, and the views and the scratch are
+ * still to be set. */
+static inline rdk_attention_desc rdk_attention_init(int64_t batch, int64_t q_heads,
+                                                    int64_t kv_heads, int64_t q_len, int64_t kv_len,
+                                                    int64_t d_qk) {
+    rdk_attention_desc d;
+    memset(&d, 0, sizeof d);
+    d.size = sizeof d;
+    d.batch = batch;
+    d.q_heads = q_heads;
+    d.kv_heads = kv_heads;
+    d.q_len = q_len;
+    d.kv_len = kv_len;
+    d.d_qk = d_qk;
+    return d;
+}
+
+/* a * b as a stride; INT64_MAX if a or b is not positive or the product is too large. A call whose
+ * view has a second element along such a stride says RDK_ERR_SIZE, where it would accept 0. */
+static inline int64_t rdk_stride(int64_t a, int64_t b) {
+    return a <= 0 || b <= 0 || a > INT64_MAX / b ? INT64_MAX : a * b;
+}
+
+/* The view of an array of floats: [batch][heads][positions][d] (BHSD), or
+ * [batch][positions][heads][d] (BSHD). The numbers are those of the whole array, in its order: k and
+ * v have kv_heads, and a cache has the positions for which there is room, however few (kv_len) are
+ * in use. d is d_qk for q and k, d_v for v and out, 1 for lse, kv_len for weights. 0 stands for no
+ * other number here. */
+static inline rdk_const_view rdk_const_view_bhsd(const void *data, int64_t heads, int64_t positions,
+                                                 int64_t d) {
+    rdk_const_view v;
+    v.data = data;
+    v.row_stride = rdk_stride(d, 1);
+    v.head_stride = rdk_stride(positions, v.row_stride);
+    v.batch_stride = rdk_stride(heads, v.head_stride);
+    v.type = RDK_F32;
+    return v;
+}
+
+static inline rdk_const_view rdk_const_view_bshd(const void *data, int64_t positions, int64_t heads,
+                                                 int64_t d) {
+    rdk_const_view v;
+    v.data = data;
+    v.head_stride = rdk_stride(d, 1);
+    v.row_stride = rdk_stride(heads, v.head_stride);
+    v.batch_stride = rdk_stride(positions, v.row_stride);
+    v.type = RDK_F32;
+    return v;
+}
+
+/* The view of other memory with the strides of v, for an output. */
+static inline rdk_view rdk_view_like(void *data, rdk_const_view v) {
+    rdk_view other;
+    other.data = data;
+    other.batch_stride = v.batch_stride;
+    other.head_stride = v.head_stride;
+    other.row_stride = v.row_stride;
+    other.type = v.type;
+    return other;
+}
+
+/* The two layouts, for an output. */
+static inline rdk_view rdk_view_bhsd(void *data, int64_t heads, int64_t positions, int64_t d) {
+    return rdk_view_like(data, rdk_const_view_bhsd(data, heads, positions, d));
+}
+
+static inline rdk_view rdk_view_bshd(void *data, int64_t positions, int64_t heads, int64_t d) {
+    return rdk_view_like(data, rdk_const_view_bshd(data, positions, heads, d));
+}
 
 #ifdef __cplusplus
 }
