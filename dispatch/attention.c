@@ -176,7 +176,7 @@ static rdk_fault check_extents(rdk_extent e[OPERANDS], const operand o[VIEWS],
 
 static rdk_fault check_overlap(const rdk_extent e[OPERANDS]) {
     for (int out = OUT; out < OPERANDS; out++)
-        for (int other = 0; other < out; other++)
+        for (int other = 0; e[out].length && other < out; other++)
             if (rdk_extents_overlap(&e[out], &e[other]))
                 return rdk_fault_of(RDK_ERR_OVERLAP, NAME[out].data);
     return RDK_NO_FAULT;

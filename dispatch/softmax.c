@@ -124,10 +124,12 @@ static rdk_fault check_vectors(const rdk_softmax_desc *d, rdk_extent e[OPERANDS]
 static rdk_fault check_overlap(const rdk_softmax_desc *d, const rdk_extent e[OPERANDS]) {
     const bool in_place =
         d->y == d->x && d->y_type == d->x_type && (d->y_stride == d->x_stride || d->rows <= 1);
-    for (int out = Y; out < OPERANDS; out++)
-        for (int other = in_place && out == Y ? X + 1 : X; other < out; other++)
+    for (int out = Y; out < OPERANDS; out++) {
+        const int first = in_place && out == Y ? X + 1 : X;
+        for (int other = first; e[out].length && other < out; other++)
             if (rdk_extents_overlap(&e[out], &e[other]))
                 return rdk_fault_of(RDK_ERR_OVERLAP, NAME[out]);
+    }
     return RDK_NO_FAULT;
 }
 
