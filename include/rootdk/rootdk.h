@@ -315,10 +315,10 @@ static inline int64_t rdk_stride(int64_t a, int64_t b) {
 }
 
 /* The view of an array of floats: [batch][heads][positions][d] (BHSD), or
- * [batch][positions][heads][d] (BSHD). The numbers are those of the whole array, in its order: k and
- * v have kv_heads, and a cache has the positions for which there is room, however few (kv_len) are
- * in use. d is d_qk for q and k, d_v for v and out, 1 for lse, kv_len for weights. 0 stands for no
- * other number here. */
+ * [batch][positions][heads][d] (BSHD). The numbers are those of the whole array, in its order. So k
+ * and v have kv_heads, and a cache has the positions for which there is room, however few (kv_len)
+ * are in use. d is d_qk for q and k, d_v for v and out, 1 for lse, kv_len for weights. 0 stands for
+ * no other number here. */
 static inline rdk_const_view rdk_const_view_bhsd(const void *data, int64_t heads, int64_t positions,
                                                  int64_t d) {
     rdk_const_view v;
