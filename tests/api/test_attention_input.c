@@ -545,11 +545,16 @@ TEST no_keys_give_zeros(void) {
 
 /* ---- Strides --------------------------------------------------------------------------------- */
 
+/* Beside the strides of good(), and beside strides of 0. */
 TEST negative_strides_are_refused(void) {
     for (int view = 0; view < VIEWS; view++)
         for (int which = 0; which < STRIDES; which++)
             for (int i = 0; i < NEGATIVES; i++) {
                 rdk_attention_desc d = with_stride(view, which, NEGATIVE[i]);
+                REFUSED(&d, RDK_ERR_STRIDE, field_of(view, STRIDE_NAME[which]));
+                rdk_view v = {get_view(&d, view).data, 0, 0, 0, RDK_F32};
+                *stride_of(&v, which) = NEGATIVE[i];
+                set_view(&d, view, v);
                 REFUSED(&d, RDK_ERR_STRIDE, field_of(view, STRIDE_NAME[which]));
             }
     PASS();
