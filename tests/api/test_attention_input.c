@@ -27,7 +27,7 @@ typedef struct arena {
     float v[CELLS(KV_HEADS, KV_LEN, D_V)], out[CELLS(Q_HEADS, Q_LEN, D_V)];
     float lse[CELLS(Q_HEADS, Q_LEN, 1)], weights[CELLS(Q_HEADS, Q_LEN, KV_LEN)];
     float wide[1024];
-    char scratch[]; /* scratch_bytes */
+    char scratch[]; /* scratch_bytes, then room for a view */
 } arena;
 
 static arena *mem;
@@ -153,7 +153,7 @@ static void make_memory(void) {
     rdk_attention_desc d = {.size = sizeof d, .d_qk = D_QK, .d_v = D_V};
     if (rdk_attention_scratch(&d, &scratch_bytes) != RDK_OK)
         exit(EXIT_FAILURE);
-    OPERATION.memory_size = sizeof *mem + scratch_bytes;
+    OPERATION.memory_size = sizeof *mem + scratch_bytes + sizeof mem->out;
     OPERATION.memory = mem = malloc(OPERATION.memory_size);
     if (!mem)
         exit(EXIT_FAILURE);
@@ -651,6 +651,18 @@ TEST outputs_over_themselves_are_refused(void) {
     PASS();
 }
 
+/* The stride that is too small is named, though one that is not taken is as small. */
+TEST unused_strides_are_not_named(void) {
+    rdk_attention_desc d = good();
+    d.q_len = d.kv_len = 1;
+    d.out.row_stride = d.out.head_stride = D_V - 1;
+    REFUSED(&d, RDK_ERR_STRIDE, "out.head_stride");
+    d.q_heads = d.kv_heads = 1;
+    d.out.batch_stride = D_V - 1;
+    REFUSED(&d, RDK_ERR_STRIDE, "out.batch_stride");
+    PASS();
+}
+
 /* A stride along which there is no second step may be anything but negative. */
 TEST unused_strides_do_not_matter(void) {
     static const int64_t ANY[] = {0, 1, 1000, (int64_t)1 << 40, INT64_MAX};
@@ -885,6 +897,15 @@ TEST too_little_scratch_is_refused(void) {
     PASS();
 }
 
+TEST outputs_may_stand_beside_scratch(void) {
+    rdk_attention_desc d = good();
+    d.out.data = mem->scratch + scratch_bytes;
+    ACCEPTED(&d);
+    d.out.data = mem->scratch + scratch_bytes - 1;
+    REFUSED(&d, RDK_ERR_OVERLAP, "scratch");
+    PASS();
+}
+
 TEST scratch_is_asked_for_right(void) {
     size_t bytes = 77;
     rdk_attention_desc d = good();
@@ -1031,6 +1052,7 @@ SUITE(attention_input) {
     RUN_TEST(products_that_wrap_are_refused);
     RUN_TEST(ends_beyond_all_addresses_are_refused);
     RUN_TEST(outputs_over_themselves_are_refused);
+    RUN_TEST(unused_strides_are_not_named);
     RUN_TEST(unused_strides_do_not_matter);
     RUN_TEST(outputs_over_anything_are_refused);
     RUN_TEST(out_slides_over_keys);
@@ -1039,6 +1061,7 @@ SUITE(attention_input) {
     RUN_TEST(out_may_lie_between_inputs);
     RUN_TEST(outputs_may_lie_between_keys);
     RUN_TEST(too_little_scratch_is_refused);
+    RUN_TEST(outputs_may_stand_beside_scratch);
     RUN_TEST(scratch_is_asked_for_right);
     RUN_TEST(scratch_depends_on_widths_alone);
     RUN_TEST(two_faults_are_refused);

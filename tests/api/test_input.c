@@ -254,6 +254,10 @@ TEST strides_that_overlap_are_refused(void) {
         REFUSED_WITH(bias_stride, stride, RDK_ERR_STRIDE);
     }
     REFUSED_WITH(y_stride, 0, RDK_ERR_STRIDE);
+    rdk_softmax_desc d = good();
+    d.rows = 2; /* as few as can overlap */
+    d.y_stride = COLS - 1;
+    REFUSED(&d, RDK_ERR_STRIDE, "y_stride");
     PASS();
 }
 
@@ -317,6 +321,8 @@ TEST in_place_needs_equal_type_and_stride(void) {
     d.y_stride = STRIDE - 1;
     REFUSED(&d, RDK_ERR_OVERLAP, "y");
     d.y_stride = STRIDE + 1;
+    REFUSED(&d, RDK_ERR_OVERLAP, "y");
+    d.rows = 2;
     REFUSED(&d, RDK_ERR_OVERLAP, "y");
     d.rows = 1; /* then the stride says nothing */
     ACCEPTED(&d);
