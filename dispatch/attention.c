@@ -11,33 +11,42 @@
 #define MAX_COUNT ((int64_t)1 << 31)
 #define MAX_POSITION ((int64_t)1 << 61) /* so that positions add and subtract without overflow */
 
+/* With the defaults that depend on other fields. */
 static rdk_status copy_desc(rdk_attention_desc *to, const rdk_attention_desc *from) {
     const size_t least = offsetof(rdk_attention_desc, scratch_size) + sizeof from->scratch_size;
-    return rdk_copy_desc(to, sizeof *to, least, from);
+    const rdk_status s = rdk_copy_desc(to, sizeof *to, least, from);
+    if (s == RDK_OK && !to->kv_heads)
+        to->kv_heads = to->q_heads;
+    if (s == RDK_OK && !to->d_v)
+        to->d_v = to->d_qk;
+    return s;
 }
 
-static bool count_is_wrong(int64_t n) {
-    return n < 0 || n > MAX_COUNT;
-}
+/* The numbers of a descriptor, and what each may be. A number comes after that of its default. */
+#define NUMBER(field, least, most)                                                                 \
+    { offsetof(rdk_attention_desc, field), least, most, #field }
+static const struct {
+    size_t at;
+    int64_t least, most;
+    const char *name;
+} NUMBER[] = {
+    NUMBER(d_qk, 1, RDK_MAX_HEAD_DIM), NUMBER(d_v, 1, RDK_MAX_HEAD_DIM),
+    NUMBER(batch, 0, MAX_COUNT),       NUMBER(q_heads, 0, MAX_COUNT),
+    NUMBER(kv_heads, 0, MAX_COUNT),    NUMBER(q_len, 0, MAX_COUNT),
+    NUMBER(kv_len, 0, MAX_COUNT),      NUMBER(q_pos, -MAX_POSITION, MAX_POSITION),
+    NUMBER(key_pos0, 0, MAX_POSITION),
+};
+enum { DIMS = 2, NUMBERS = sizeof NUMBER / sizeof NUMBER[0] };
 
-static bool dim_is_wrong(int64_t n) {
-    return n < 1 || n > RDK_MAX_HEAD_DIM;
-}
-
-static bool dims_are_wrong(const rdk_attention_desc *d) {
-    return dim_is_wrong(d->d_qk) || dim_is_wrong(d->d_v);
-}
-
-static bool strides_are_wrong(int64_t batch_stride, int64_t head_stride, int64_t row_stride) {
-    return batch_stride < 0 || head_stride < 0 || row_stride < 0;
-}
-
-static bool in_is_wrong(const rdk_const_view *v) {
-    return strides_are_wrong(v->batch_stride, v->head_stride, v->row_stride);
-}
-
-static bool out_is_wrong(const rdk_view *v) {
-    return strides_are_wrong(v->batch_stride, v->head_stride, v->row_stride);
+/* The first `count` of them. */
+static rdk_fault check_numbers(const rdk_attention_desc *d, int count) {
+    for (int i = 0; i < count; i++) {
+        int64_t n;
+        memcpy(&n, (const char *)d + NUMBER[i].at, sizeof n);
+        if (n < NUMBER[i].least || n > NUMBER[i].most)
+            return rdk_fault_of(RDK_ERR_SIZE, NUMBER[i].name);
+    }
+    return RDK_NO_FAULT;
 }
 
 static size_t scratch_bytes(const rdk_attention_desc *d) {
@@ -48,100 +57,150 @@ static bool has_queries(const rdk_attention_desc *d) {
     return d->batch && d->q_heads && d->q_len;
 }
 
-static rdk_status check_counts(const rdk_attention_desc *d) {
+static rdk_fault check_counts(const rdk_attention_desc *d) {
     if (d->causal < RDK_CAUSAL_NONE || d->causal > RDK_CAUSAL_FROM_POSITION)
-        return RDK_ERR_MODE;
-    if (count_is_wrong(d->batch) || count_is_wrong(d->q_heads) || count_is_wrong(d->kv_heads) ||
-        count_is_wrong(d->q_len) || count_is_wrong(d->kv_len) || dims_are_wrong(d))
-        return RDK_ERR_SIZE;
-    if (d->q_pos < -MAX_POSITION || d->q_pos > MAX_POSITION || d->key_pos0 < 0 ||
-        d->key_pos0 > MAX_POSITION)
-        return RDK_ERR_SIZE;
-    if (d->kv_heads ? d->q_heads % d->kv_heads : d->q_heads)
-        return RDK_ERR_HEADS;
-    return RDK_OK;
+        return rdk_fault_of(RDK_ERR_MODE, "causal");
+    const rdk_fault f = check_numbers(d, NUMBERS);
+    if (f.status == RDK_OK && d->kv_heads && d->q_heads % d->kv_heads)
+        return rdk_fault_of(RDK_ERR_HEADS, "kv_heads");
+    return f;
 }
 
-static rdk_status check_views(const rdk_attention_desc *d) {
-    if (d->q.type != RDK_F32 || d->k.type != RDK_F32 || d->v.type != RDK_F32 ||
-        d->out.type != RDK_F32 || (d->lse.data && d->lse.type != RDK_F32) ||
-        (d->weights.data && d->weights.type != RDK_F32))
-        return RDK_ERR_TYPE;
-    if (has_queries(d) && (!d->q.data || !d->out.data || !d->scratch))
-        return RDK_ERR_NULL;
-    if (has_queries(d) && d->kv_len && (!d->k.data || !d->v.data))
-        return RDK_ERR_NULL;
-    if (in_is_wrong(&d->q) || in_is_wrong(&d->k) || in_is_wrong(&d->v) || out_is_wrong(&d->out) ||
-        (d->lse.data && out_is_wrong(&d->lse)) || (d->weights.data && out_is_wrong(&d->weights)))
-        return RDK_ERR_STRIDE;
-    return RDK_OK;
+/* What lies in memory, in the order of the descriptor. An output may overlap nothing before it. */
+enum { Q, K, V, OUT, LSE, WEIGHTS, VIEWS, SCRATCH = VIEWS, OPERANDS };
+
+/* A view of batch x heads x rows pieces of `length` floats; one that is left out has none. */
+typedef struct operand {
+    bool used;
+    rdk_const_view view;
+    int64_t heads, rows, length;
+} operand;
+
+static operand output_of(const rdk_attention_desc *d, const rdk_view *v, int64_t length) {
+    const rdk_const_view view = {v->data, v->batch_stride, v->head_stride, v->row_stride, v->type};
+    return (operand){true, view, d->q_heads, d->q_len, length};
 }
 
-/* batch x heads x rows pieces of `length` floats. */
-static rdk_status extent_of(rdk_extent *e, const rdk_attention_desc *d, const rdk_const_view *v,
-                            int64_t heads, int64_t rows, int64_t length) {
-    rdk_status s = rdk_extent_begin(e, v->data, 4, d->batch && heads && rows ? length : 0);
-    if (s == RDK_OK)
-        s = rdk_extent_repeat(e, 4, rows, v->row_stride);
-    if (s == RDK_OK)
-        s = rdk_extent_repeat(e, 4, heads, v->head_stride);
-    return s == RDK_OK ? rdk_extent_repeat(e, 4, d->batch, v->batch_stride) : s;
+static void operands_of(operand o[VIEWS], const rdk_attention_desc *d) {
+    o[Q] = (operand){true, d->q, d->q_heads, d->q_len, d->d_qk};
+    o[K] = (operand){true, d->k, d->kv_heads, d->kv_len, d->d_qk};
+    o[V] = (operand){true, d->v, d->kv_heads, d->kv_len, d->d_v};
+    o[OUT] = output_of(d, &d->out, d->d_v);
+    o[LSE] = output_of(d, &d->lse, 1);
+    o[LSE].used = d->lse.data;
+    o[WEIGHTS] = output_of(d, &d->weights, d->kv_len);
+    o[WEIGHTS].used = d->weights.data;
 }
 
-static rdk_status out_extent_of(rdk_extent *e, const rdk_attention_desc *d, const rdk_view *v,
-                                int64_t length) {
-    rdk_const_view c = {v->data, v->batch_stride, v->head_stride, v->row_stride, v->type};
-    if (!v->data)
-        length = 0;
-    rdk_status s = extent_of(e, d, &c, d->q_heads, d->q_len, length);
-    return s == RDK_OK && !rdk_extent_nests(e) ? RDK_ERR_STRIDE : s;
-}
+/* What the header calls the fields of a view. */
+typedef struct names {
+    const char *data, *batch_stride, *head_stride, *row_stride, *type;
+} names;
 
-enum { Q, K, V, INPUTS };
-enum { OUT, LSE, WEIGHTS, SCRATCH, OUTPUTS };
-
-static rdk_status check_extents(const rdk_attention_desc *d, rdk_extent in[INPUTS],
-                                rdk_extent out[OUTPUTS]) {
-    rdk_status s = extent_of(&in[Q], d, &d->q, d->q_heads, d->q_len, d->d_qk);
-    if (s == RDK_OK)
-        s = extent_of(&in[K], d, &d->k, d->kv_heads, d->kv_len, d->d_qk);
-    if (s == RDK_OK)
-        s = extent_of(&in[V], d, &d->v, d->kv_heads, d->kv_len, d->d_v);
-    if (s == RDK_OK)
-        s = out_extent_of(&out[OUT], d, &d->out, d->d_v);
-    if (s == RDK_OK)
-        s = out_extent_of(&out[LSE], d, &d->lse, 1);
-    if (s == RDK_OK)
-        s = out_extent_of(&out[WEIGHTS], d, &d->weights, d->kv_len);
-    if (s == RDK_OK)
-        s = rdk_extent_begin(&out[SCRATCH], d->scratch, 1,
-                             has_queries(d) ? (int64_t)scratch_bytes(d) : 0);
-    return s;
-}
-
-static rdk_status check_memory(const rdk_attention_desc *d) {
-    rdk_extent in[INPUTS], out[OUTPUTS];
-    if (has_queries(d) && d->scratch_size < scratch_bytes(d))
-        return RDK_ERR_SCRATCH;
-    rdk_status s = check_extents(d, in, out);
-    if (s != RDK_OK)
-        return s;
-    for (int o = 0; o < OUTPUTS; o++) {
-        for (int i = 0; i < INPUTS; i++)
-            if (rdk_extents_overlap(&out[o], &in[i]))
-                return RDK_ERR_OVERLAP;
-        for (int i = 0; i < o; i++)
-            if (rdk_extents_overlap(&out[o], &out[i]))
-                return RDK_ERR_OVERLAP;
+#define NAMES(view)                                                                                \
+    {                                                                                              \
+        .data = #view ".data", .batch_stride = #view ".batch_stride",                              \
+        .head_stride = #view ".head_stride", .row_stride = #view ".row_stride",                    \
+        .type = #view ".type"                                                                      \
     }
-    return RDK_OK;
+static const names NAME[OPERANDS] = {
+    NAMES(q), NAMES(k), NAMES(v), NAMES(out), NAMES(lse), NAMES(weights), {.data = "scratch"},
+};
+
+static rdk_fault check_types(const operand o[VIEWS]) {
+    for (int i = 0; i < VIEWS; i++)
+        if (o[i].used && o[i].view.type != RDK_F32)
+            return rdk_fault_of(RDK_ERR_TYPE, NAME[i].type);
+    return RDK_NO_FAULT;
 }
 
-static rdk_status check(const rdk_attention_desc *d) {
-    rdk_status s = check_counts(d);
-    if (s == RDK_OK)
-        s = check_views(d);
-    return s == RDK_OK ? check_memory(d) : s;
+static rdk_fault check_pointers(const operand o[VIEWS], const rdk_attention_desc *d) {
+    for (int i = Q; has_queries(d) && i <= OUT; i++)
+        if (o[i].rows && !o[i].view.data)
+            return rdk_fault_of(RDK_ERR_NULL, NAME[i].data);
+    if (has_queries(d) && !d->scratch)
+        return rdk_fault_of(RDK_ERR_NULL, NAME[SCRATCH].data);
+    return RDK_NO_FAULT;
+}
+
+static rdk_fault check_strides(const operand o[VIEWS]) {
+    for (int i = 0; i < VIEWS; i++) {
+        const rdk_const_view *v = &o[i].view;
+        if (o[i].used && (v->batch_stride < 0 || v->head_stride < 0 || v->row_stride < 0))
+            return rdk_fault_of(RDK_ERR_STRIDE, v->batch_stride < 0  ? NAME[i].batch_stride
+                                                : v->head_stride < 0 ? NAME[i].head_stride
+                                                                     : NAME[i].row_stride);
+    }
+    return RDK_NO_FAULT;
+}
+
+static rdk_fault extent_of(rdk_extent *e, const operand *o, int64_t batch, const names *name) {
+    const rdk_const_view *v = &o->view;
+    const bool some = o->used && batch && o->heads && o->rows;
+    rdk_status s = rdk_extent_begin(e, v->data, 4, some ? o->length : 0);
+    if (s != RDK_OK)
+        return rdk_fault_of(s, name->data);
+    s = rdk_extent_repeat(e, 4, o->rows, v->row_stride);
+    if (s != RDK_OK)
+        return rdk_fault_of(s, name->row_stride);
+    s = rdk_extent_repeat(e, 4, o->heads, v->head_stride);
+    if (s != RDK_OK)
+        return rdk_fault_of(s, name->head_stride);
+    return rdk_fault_of(rdk_extent_repeat(e, 4, batch, v->batch_stride), name->batch_stride);
+}
+
+/* No two pieces of an output may share a byte. */
+static rdk_fault check_nesting(const rdk_extent *e, const operand *o, const names *name) {
+    const int64_t tight = rdk_extent_tight_stride(e);
+    if (tight < 0)
+        return RDK_NO_FAULT;
+    if (o->rows > 1 && tight == 4 * o->view.row_stride)
+        return rdk_fault_of(RDK_ERR_STRIDE, name->row_stride);
+    if (o->heads > 1 && tight == 4 * o->view.head_stride)
+        return rdk_fault_of(RDK_ERR_STRIDE, name->head_stride);
+    return rdk_fault_of(RDK_ERR_STRIDE, name->batch_stride);
+}
+
+static rdk_fault check_extents(rdk_extent e[OPERANDS], const operand o[VIEWS],
+                               const rdk_attention_desc *d) {
+    for (int i = 0; i < VIEWS; i++) {
+        rdk_fault f = extent_of(&e[i], &o[i], d->batch, &NAME[i]);
+        if (f.status == RDK_OK && i >= OUT)
+            f = check_nesting(&e[i], &o[i], &NAME[i]);
+        if (f.status != RDK_OK)
+            return f;
+    }
+    const int64_t bytes = has_queries(d) ? (int64_t)scratch_bytes(d) : 0;
+    return rdk_fault_of(rdk_extent_begin(&e[SCRATCH], d->scratch, 1, bytes), NAME[SCRATCH].data);
+}
+
+static rdk_fault check_overlap(const rdk_extent e[OPERANDS]) {
+    for (int out = OUT; out < OPERANDS; out++)
+        for (int other = 0; e[out].length && other < out; other++)
+            if (rdk_extents_overlap(&e[out], &e[other]))
+                return rdk_fault_of(RDK_ERR_OVERLAP, NAME[out].data);
+    return RDK_NO_FAULT;
+}
+
+static rdk_fault check_memory(const rdk_attention_desc *d) {
+    operand o[VIEWS];
+    rdk_extent e[OPERANDS];
+    operands_of(o, d);
+    rdk_fault f = check_types(o);
+    if (f.status == RDK_OK)
+        f = check_pointers(o, d);
+    if (f.status == RDK_OK)
+        f = check_strides(o);
+    if (f.status == RDK_OK && has_queries(d) && d->scratch_size < scratch_bytes(d))
+        f = rdk_fault_of(RDK_ERR_SCRATCH, "scratch_size");
+    if (f.status == RDK_OK)
+        f = check_extents(e, o, d);
+    return f.status == RDK_OK ? check_overlap(e) : f;
+}
+
+static rdk_fault check(const rdk_attention_desc *d) {
+    const rdk_fault f = check_counts(d);
+    return f.status == RDK_OK ? check_memory(d) : f;
 }
 
 /* Strides that no address depends on become 0: the kernels multiply before they look. */
@@ -199,21 +258,16 @@ RDK_OPERATION(attention)
 rdk_status rdk_attention_ranges_with(const rdk_table *t, const rdk_attention_desc *desc,
                                      const rdk_sight *ranges) {
     rdk_attention_desc d;
-    rdk_status s = copy_desc(&d, desc);
-    if (s == RDK_OK)
-        s = check(&d);
+    const rdk_status s = attention_examine(&t, &d, desc).status;
     return s == RDK_OK ? run_ranges(t, &d, ranges) : s;
 }
 
 rdk_status rdk_attention_scratch(const rdk_attention_desc *desc, size_t *bytes) {
     rdk_attention_desc d;
     rdk_status s = copy_desc(&d, desc);
-    if (s != RDK_OK)
-        return s;
-    if (!bytes)
-        return RDK_ERR_NULL;
-    if (dims_are_wrong(&d))
-        return RDK_ERR_SIZE;
-    *bytes = scratch_bytes(&d);
-    return RDK_OK;
+    if (s == RDK_OK)
+        s = bytes ? check_numbers(&d, DIMS).status : RDK_ERR_NULL;
+    if (s == RDK_OK)
+        *bytes = scratch_bytes(&d);
+    return s;
 }

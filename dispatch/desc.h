@@ -23,8 +23,12 @@ static inline rdk_status rdk_copy_desc(void *to, size_t known, size_t least, con
     for (size_t i = known; i < size; i++)
         if (((const char *)from)[i])
             return RDK_ERR_STRUCT_SIZE;
-    memset(to, 0, known);
-    memcpy(to, from, size < known ? size : known);
+    if (size < known) {
+        memcpy(to, from, size);
+        memset((char *)to + size, 0, known - size);
+    } else {
+        memcpy(to, from, known); /* of a length the compiler knows: much the shorter */
+    }
     return RDK_OK;
 }
 

@@ -42,11 +42,11 @@ rdk_status rdk_extent_repeat(rdk_extent *e, int64_t size, int64_t count, int64_t
     return has_addresses(e);
 }
 
-bool rdk_extent_nests(const rdk_extent *e) {
-    for (int i = 0; i < e->dims; i++)
+int64_t rdk_extent_tight_stride(const rdk_extent *e) {
+    for (int i = e->dims - 1; i >= 0; i--)
         if (e->dim[i].stride < span_within(e, i + 1))
-            return false;
-    return true;
+            return e->dim[i].stride;
+    return -1;
 }
 
 /* ---- Whether two share a byte ------------------------------------------------------------------

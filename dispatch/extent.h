@@ -32,9 +32,9 @@ rdk_status rdk_extent_repeat(rdk_extent *e, int64_t size, int64_t count, int64_t
  * tried count as overlapping. */
 bool rdk_extents_overlap(const rdk_extent *a, const rdk_extent *b);
 
-/* Whether each dimension's stride covers what the dimensions within it span, so that
- * no two pieces share a byte. A stride of 0 never does. Pieces that interleave
- * without sharing one do not nest. */
-bool rdk_extent_nests(const rdk_extent *e);
+/* The smallest stride, in bytes, that does not cover what the dimensions within it span; -1 if all
+ * do, so that no two pieces share a byte. A stride of 0 never does. Pieces that interleave without
+ * sharing a byte have such a stride, too. */
+int64_t rdk_extent_tight_stride(const rdk_extent *e);
 
 #endif

@@ -24,30 +24,26 @@ static void append(int t) {
 }
 
 /* All but the queries: the first `tokens` of the cache. */
-static rdk_attention_desc over_cache(int tokens) {
-    rdk_attention_desc d = {.size = sizeof d, .causal = RDK_CAUSAL_BOTTOM_RIGHT, .batch = 1};
-    d.q_heads = Q_HEADS, d.kv_heads = KV_HEADS;
-    d.kv_len = tokens;
-    d.d_qk = d.d_v = D;
-    d.k = (rdk_const_view){.data = k_cache, .head_stride = CAPACITY * D, .row_stride = D};
-    d.v = (rdk_const_view){.data = v_cache, .head_stride = CAPACITY * D, .row_stride = D};
+static rdk_attention_desc over_cache(int queries, int tokens) {
+    rdk_attention_desc d = rdk_attention_init(1, Q_HEADS, KV_HEADS, queries, tokens, D);
+    d.causal = RDK_CAUSAL_BOTTOM_RIGHT;
+    d.k = rdk_const_view_bhsd(k_cache, KV_HEADS, CAPACITY, D);
+    d.v = rdk_const_view_bhsd(v_cache, KV_HEADS, CAPACITY, D);
     return d;
 }
 
 static rdk_status decode(int tokens, void *scratch, size_t scratch_size) {
-    rdk_attention_desc d = over_cache(tokens);
-    d.q_len = 1; /* the last token's: it sees all keys */
-    d.q = (rdk_const_view){.data = q[0][tokens - 1], .head_stride = CAPACITY * D};
-    d.out = (rdk_view){.data = step, .head_stride = D};
+    rdk_attention_desc d = over_cache(1, tokens); /* the last token's query: it sees all keys */
+    d.q = rdk_const_view_bhsd(q[0][tokens - 1], Q_HEADS, CAPACITY, D);
+    d.out = rdk_view_bhsd(step, Q_HEADS, 1, D);
     d.scratch = scratch, d.scratch_size = scratch_size;
     return rdk_attention(&d);
 }
 
 static rdk_status prefill(int tokens, void *scratch, size_t scratch_size) {
-    rdk_attention_desc d = over_cache(tokens);
-    d.q_len = tokens;
-    d.q = (rdk_const_view){.data = q, .head_stride = CAPACITY * D, .row_stride = D};
-    d.out = (rdk_view){.data = out, .head_stride = CAPACITY * D, .row_stride = D};
+    rdk_attention_desc d = over_cache(tokens, tokens);
+    d.q = rdk_const_view_bhsd(q, Q_HEADS, CAPACITY, D);
+    d.out = rdk_view_bhsd(out, Q_HEADS, CAPACITY, D);
     d.scratch = scratch, d.scratch_size = scratch_size;
     return rdk_attention(&d);
 }
@@ -55,7 +51,7 @@ static rdk_status prefill(int tokens, void *scratch, size_t scratch_size) {
 int main(void) {
     int rows = 0, same = 0;
     size_t scratch_size;
-    rdk_attention_desc d = over_cache(0);
+    rdk_attention_desc d = over_cache(0, 0);
     if (rdk_attention_scratch(&d, &scratch_size) != RDK_OK)
         return 1;
     void *scratch = malloc(scratch_size); /* as large for every step */

@@ -24,15 +24,13 @@ static void fill(void) {
 }
 
 int main(void) {
-    rdk_attention_desc d = {.size = sizeof d, .causal = RDK_CAUSAL_BOTTOM_RIGHT, .batch = 1};
-    d.q_heads = Q_HEADS, d.kv_heads = KV_HEADS; /* heads 0 and 1 share keys, and 2 and 3 */
-    d.q_len = d.kv_len = TOKENS;
-    d.d_qk = d.d_v = D;
-    d.q = (rdk_const_view){.data = q, .head_stride = D, .row_stride = Q_HEADS * D};
-    d.k = (rdk_const_view){.data = k, .head_stride = D, .row_stride = KV_HEADS * D};
-    d.v = (rdk_const_view){.data = v, .head_stride = D, .row_stride = KV_HEADS * D};
-    d.out = (rdk_view){.data = out, .head_stride = D, .row_stride = Q_HEADS * D};
-    d.lse = (rdk_view){.data = lse, .head_stride = TOKENS, .row_stride = 1};
+    rdk_attention_desc d = rdk_attention_init(1, Q_HEADS, KV_HEADS, TOKENS, TOKENS, D);
+    d.causal = RDK_CAUSAL_BOTTOM_RIGHT;
+    d.q = rdk_const_view_bshd(q, TOKENS, Q_HEADS, D);
+    d.k = rdk_const_view_bshd(k, TOKENS, KV_HEADS, D); /* query heads 0 and 1 share one */
+    d.v = rdk_const_view_bshd(v, TOKENS, KV_HEADS, D);
+    d.out = rdk_view_bshd(out, TOKENS, Q_HEADS, D);
+    d.lse = rdk_view_bhsd(lse, Q_HEADS, TOKENS, 1);
 
     rdk_status status = rdk_attention_scratch(&d, &d.scratch_size); /* once for each thread */
     if (status == RDK_OK && !(d.scratch = malloc(d.scratch_size)))

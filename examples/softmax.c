@@ -17,7 +17,7 @@ int main(void) {
     const int64_t two = 2;
     float weights[3], lse;
 
-    rdk_softmax_desc d = {.size = sizeof d, .rows = 1, .cols = 3, .x = scores, .y = weights};
+    rdk_softmax_desc d = rdk_softmax_init(1, 3, scores, weights);
     run("scale 1:   ", &d);
 
     d.scale = 1.0f / 8; /* 1 / sqrt(64): softer */

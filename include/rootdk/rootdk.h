@@ -5,7 +5,7 @@
  *
  * Conventions, for every function here:
  *   - Descriptors are plain structs. Set `size` to sizeof the struct and leave the rest zero, which
- *     is the default of every field.
+ *     is the default of every field; rdk_softmax_init() and rdk_attention_init() do so.
  *   - Sizes and strides are int64_t; strides count elements, not bytes. The innermost dimension is
  *     contiguous. Data pointers (void *) need no alignment.
  *   - Nothing is allocated, printed or started, and no byte outside the caller's buffers is read or
@@ -19,6 +19,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #define RDK_VERSION_MAJOR 0
 #define RDK_VERSION_MINOR 1
@@ -217,12 +218,14 @@ enum {
  * each other, nor an input, nor the scratch. Views of size 0 may have NULL data. All types are
  * RDK_F32. */
 typedef struct rdk_attention_desc {
-    size_t size;       /* sizeof(rdk_attention_desc) */
-    rdk_isa isa;       /* RDK_ISA_DEFAULT, or this ISA for this call */
-    rdk_causal causal; /* which keys a query sees */
-    int64_t batch, q_heads, kv_heads, q_len, kv_len; /* 0 to 2^31 each */
-    int64_t d_qk;                                    /* elements of a query and a key, 1 to 1024 */
-    int64_t d_v; /* elements of a value and an output, 1 to 1024 */
+    size_t size;            /* sizeof(rdk_attention_desc) */
+    rdk_isa isa;            /* RDK_ISA_DEFAULT, or this ISA for this call */
+    rdk_causal causal;      /* which keys a query sees */
+    int64_t batch, q_heads; /* 0 to 2^31 each */
+    int64_t kv_heads;       /* 0 to 2^31; 0 means q_heads */
+    int64_t q_len, kv_len;  /* 0 to 2^31 each */
+    int64_t d_qk;           /* elements of a query and a key, 1 to 1024 */
+    int64_t d_v;            /* elements of a value and an output, 1 to 1024; 0 means d_qk */
 
     rdk_const_view q; /* batch x q_heads x q_len rows of d_qk */
     rdk_const_view k; /* batch x kv_heads x kv_len rows of d_qk */
@@ -247,6 +250,116 @@ RDK_API rdk_status rdk_attention(const rdk_attention_desc *desc);
  * queries or keys there are: one buffer serves all calls of a model. Pointers, counts and strides
  * are not looked at. */
 RDK_API rdk_status rdk_attention_scratch(const rdk_attention_desc *desc, size_t *bytes);
+
+/* ---- Which field is wrong ----------------------------------------------------------------- */
+
+/* The status that the call would give, without the call. *field becomes the name of the wrong field
+ * ("cols", "k.row_stride", "scratch_size"), "desc" if desc is NULL, or "" if the status is RDK_OK;
+ * nothing else is written. The name lives as long as the library. `field` may be NULL. Softmax's
+ * counts in `visible` are read.
+ *
+ * Where a status concerns several fields, the name is that of
+ *   - RDK_ERR_OVERLAP: the output, or the later of two outputs in the descriptor, where the scratch
+ *     counts as one;
+ *   - RDK_ERR_STRIDE, for an output that overlaps itself: its smallest stride that is too small;
+ *   - RDK_ERR_SIZE, for a view that has no address for every element: its data, if one row of it
+ *     has none, else the first of its strides by row, head and batch that leads too far;
+ *   - RDK_ERR_HEADS: kv_heads. */
+RDK_API rdk_status rdk_softmax_check(const rdk_softmax_desc *desc, const char **field);
+RDK_API rdk_status rdk_attention_check(const rdk_attention_desc *desc, const char **field);
+
+/* ---- Descriptors and views, filled in ----------------------------------------------------- */
+
+/* These set what is no error, but seldom meant, if it is forgotten or confused: a stride of 0 reads
+ * one row again and again, and a count of 0 leaves nothing to do. They are compiled into the
+ * program, because `size` is that of the struct with which the program was compiled. */
+
+/* Softmax from x to y, rows x cols floats each without gaps. y is x for in place, and NULL for
+ * RDK_SOFTMAX_LSE. All other fields are zero; set the types or longer strides afterwards. */
+static inline rdk_softmax_desc rdk_softmax_init(int64_t rows, int64_t cols, const void *x,
+                                                void *y) {
+    rdk_softmax_desc d;
+    memset(&d, 0, sizeof d);
+    d.size = sizeof d;
+    d.rows = rows;
+    d.cols = cols;
+    d.x = x;
+    d.x_stride = cols;
+    d.y = y;
+    d.y_stride = cols;
+    return d;
+}
+
+/* Attention of these counts, which come in the order of the fields; kv_heads may be 0. All other
+ * fields are zero: d_v means d_qk, every query sees every key, and the views and the scratch are
+ * still to be set. */
+static inline rdk_attention_desc rdk_attention_init(int64_t batch, int64_t q_heads,
+                                                    int64_t kv_heads, int64_t q_len, int64_t kv_len,
+                                                    int64_t d_qk) {
+    rdk_attention_desc d;
+    memset(&d, 0, sizeof d);
+    d.size = sizeof d;
+    d.batch = batch;
+    d.q_heads = q_heads;
+    d.kv_heads = kv_heads;
+    d.q_len = q_len;
+    d.kv_len = kv_len;
+    d.d_qk = d_qk;
+    return d;
+}
+
+/* a * b as a stride; INT64_MAX if a or b is not positive or the product is too large. A call whose
+ * view has a second element along such a stride says RDK_ERR_SIZE, where it would accept 0. */
+static inline int64_t rdk_stride(int64_t a, int64_t b) {
+    return a <= 0 || b <= 0 || a > INT64_MAX / b ? INT64_MAX : a * b;
+}
+
+/* The view of an array of floats: [batch][heads][positions][d] (BHSD), or
+ * [batch][positions][heads][d] (BSHD). The numbers are those of the whole array, in its order. So k
+ * and v have kv_heads, and a cache has the positions for which there is room, however few (kv_len)
+ * are in use. d is d_qk for q and k, d_v for v and out, 1 for lse, kv_len for weights. 0 stands for
+ * no other number here. */
+static inline rdk_const_view rdk_const_view_bhsd(const void *data, int64_t heads, int64_t positions,
+                                                 int64_t d) {
+    rdk_const_view v;
+    v.data = data;
+    v.row_stride = rdk_stride(d, 1);
+    v.head_stride = rdk_stride(positions, v.row_stride);
+    v.batch_stride = rdk_stride(heads, v.head_stride);
+    v.type = RDK_F32;
+    return v;
+}
+
+static inline rdk_const_view rdk_const_view_bshd(const void *data, int64_t positions, int64_t heads,
+                                                 int64_t d) {
+    rdk_const_view v;
+    v.data = data;
+    v.head_stride = rdk_stride(d, 1);
+    v.row_stride = rdk_stride(heads, v.head_stride);
+    v.batch_stride = rdk_stride(positions, v.row_stride);
+    v.type = RDK_F32;
+    return v;
+}
+
+/* The view of other memory with the strides of v, for an output. */
+static inline rdk_view rdk_view_like(void *data, rdk_const_view v) {
+    rdk_view other;
+    other.data = data;
+    other.batch_stride = v.batch_stride;
+    other.head_stride = v.head_stride;
+    other.row_stride = v.row_stride;
+    other.type = v.type;
+    return other;
+}
+
+/* The two layouts, for an output. */
+static inline rdk_view rdk_view_bhsd(void *data, int64_t heads, int64_t positions, int64_t d) {
+    return rdk_view_like(data, rdk_const_view_bhsd(data, heads, positions, d));
+}
+
+static inline rdk_view rdk_view_bshd(void *data, int64_t positions, int64_t heads, int64_t d) {
+    return rdk_view_like(data, rdk_const_view_bshd(data, positions, heads, d));
+}
 
 #ifdef __cplusplus
 }

@@ -19,7 +19,7 @@ def rows(page):
     """(files, CPU, flags) of each row, and the flags of every file."""
     table = re.search(r"^\| files \|.*?\n\n", page, re.M | re.S)[0]
     found = [line.split("|")[1:4] for line in table.strip().split("\n")[2:]]
-    flags = re.search(r"for every file, last on the line, `([^`]*)`", page)[1].split()
+    flags = re.search(r"for every file,\s+last\s+on\s+the\s+line,\s+`([^`]*)`", page)[1].split()
     return [(re.findall(r"`([^`]*\.c)`", files), cpu.strip(), re.findall(r"`(-[^`]*)`", text))
             for files, cpu, text in found], flags
 

@@ -1,13 +1,33 @@
 #!/bin/sh
-# The public header compiles alone, as every language it claims: header.sh INCLUDE_DIR
+# The public header compiles alone, and what uses it, as every language it claims:
+# header.sh INCLUDE_DIR
 set -eu
-warnings="-pedantic-errors -Wall -Wextra -Wshadow -Wundef -Wconversion -Werror"
-warnings="$warnings -Wno-missing-field-initializers" # that the rest is zero is the idiom
+warnings="-pedantic-errors -Wall -Wextra -Wshadow -Wundef -Wconversion -Wsign-conversion"
+warnings="$warnings -Wcast-qual -Werror"
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 cat > "$dir/alone.c" << 'C'
 #include <rootdk/rootdk.h>
 #include <rootdk/rootdk.h> /* twice does no harm */
+rdk_status softmax(const float *x, float *y);
+rdk_status softmax(const float *x, float *y) {
+    const rdk_softmax_desc d = rdk_softmax_init(2, 3, x, y);
+    const char *field;
+    return rdk_softmax_check(&d, &field) == RDK_OK ? rdk_softmax(&d) : RDK_ERR_NULL;
+}
+rdk_status attention(const float *q, const float *k, float *out);
+rdk_status attention(const float *q, const float *k, float *out) {
+    rdk_attention_desc d = rdk_attention_init(1, 4, 2, 3, 5, 8);
+    d.causal = RDK_CAUSAL_BOTTOM_RIGHT;
+    d.q = rdk_const_view_bhsd(q, 4, 3, 8);
+    d.k = rdk_const_view_bshd(k, 5, 2, 8);
+    d.v = d.k;
+    d.out = rdk_view_bhsd(out, 4, 3, 8);
+    d.lse = rdk_view_bshd(out, 3, 4, 1);
+    return rdk_attention_check(&d, NULL);
+}
+/* that the rest is zero is the idiom */
+#pragma GCC diagnostic ignored "-Wmissing-field-initializers"
 extern rdk_softmax_desc desc;
 extern rdk_status status;
 rdk_softmax_desc desc = {sizeof(rdk_softmax_desc)};

@@ -36,17 +36,10 @@ version=$("$source/tools/version.sh")
 cat > "$dir/program.c" << 'C'
 #include <rootdk/rootdk.h>
 #include <stdio.h>
-#include <string.h>
 int main(void) {
     const float x[3] = {14, 10, 12};
     float y[3];
-    rdk_softmax_desc d;
-    memset(&d, 0, sizeof d);
-    d.size = sizeof d;
-    d.rows = 1;
-    d.cols = 3;
-    d.x = x;
-    d.y = y;
+    rdk_softmax_desc d = rdk_softmax_init(1, 3, x, y);
     rdk_status status = rdk_softmax(&d);
     printf("%s %s %.3f %.3f %.3f\n", rdk_status_string(status), rdk_version(), y[0], y[1], y[2]);
     return status != RDK_OK;

@@ -40,16 +40,35 @@ static bool one_refusal(const operation *op, const char *by, const void *before,
     return false;
 }
 
-bool isa_is_refused(const operation *op, const void *desc, rdk_status expected) {
+/* Whether the check says `expected` and `field`, also to one who does not ask for the field. */
+static bool is_named(const operation *op, const void *desc, rdk_status expected,
+                     const char *field) {
+    const char *got = NULL;
+    const rdk_status status = op->check(desc, &got), alone = op->check(desc, NULL);
+    if (status == expected && alone == expected && got && strcmp(got, field) == 0)
+        return true;
+    printf("\n%s's check: got status %d and \"%s\", status %d alone; expected %d and \"%s\"\n",
+           op->name, (int)status, got ? got : "(null)", (int)alone, (int)expected, field);
+    return false;
+}
+
+/* By the public functions alone: a path is not chosen by the descriptor. */
+static bool is_refused_here(const operation *op, const void *desc, rdk_status expected,
+                            const char *field, const void *before) {
+    bool ok = is_named(op, desc, expected, field);
+    return one_refusal(op, op->name, before, op->call(desc), expected) && ok;
+}
+
+static bool isa_is_refused(const operation *op, const void *desc, rdk_status expected) {
     void *before = copy_of(op->memory, op->memory_size);
-    bool ok = one_refusal(op, op->name, before, op->call(desc), expected);
+    bool ok = is_refused_here(op, desc, expected, "isa", before);
     free(before);
     return ok;
 }
 
-bool is_refused(const operation *op, const void *desc, rdk_status expected) {
+bool is_refused(const operation *op, const void *desc, rdk_status expected, const char *field) {
     void *before = copy_of(op->memory, op->memory_size);
-    bool ok = one_refusal(op, op->name, before, op->call(desc), expected);
+    bool ok = is_refused_here(op, desc, expected, field, before);
     for (int i = 0; i < prepare_paths(); i++)
         ok &=
             one_refusal(op, paths[i].name, before, op->call_with(&paths[i].table, desc), expected);
@@ -57,13 +76,22 @@ bool is_refused(const operation *op, const void *desc, rdk_status expected) {
     return ok;
 }
 
+static bool passes_check(const operation *op, const void *desc) {
+    void *before = copy_of(op->memory, op->memory_size);
+    bool ok = is_named(op, desc, RDK_OK, "");
+    ok &= one_refusal(op, "the check", before, RDK_OK, RDK_OK);
+    free(before);
+    return ok;
+}
+
 bool is_accepted(const operation *op, const void *desc) {
+    const bool checked = passes_check(op, desc);
     rdk_status status = op->call(desc);
     for (int i = 0; i < prepare_paths() && status == RDK_OK; i++)
         status = op->call_with(&paths[i].table, desc);
     if (status != RDK_OK)
         printf("\n%s: got status %d\n", op->name, (int)status);
-    return status == RDK_OK;
+    return checked && status == RDK_OK;
 }
 
 /* ---- The size field -------------------------------------------------------------------------- */
@@ -86,7 +114,7 @@ static longer longer_of(const operation *op, const void *desc) {
 static bool size_is_refused(const operation *op, const void *good, size_t size) {
     longer l = longer_of(op, good);
     l.size = size;
-    return is_refused(op, &l, RDK_ERR_STRUCT_SIZE);
+    return is_refused(op, &l, RDK_ERR_STRUCT_SIZE, "size");
 }
 
 bool wrong_sizes_are_refused(const operation *op, const void *good) {
@@ -109,7 +137,7 @@ bool surplus_must_be_zero(const operation *op, const void *good, size_t surplus)
             for (int bit = 0; bit < 8; bit += 7) {
                 behind[i] = (unsigned char)(1 << bit);
                 if (i < more)
-                    ok &= is_refused(op, &l, RDK_ERR_STRUCT_SIZE);
+                    ok &= is_refused(op, &l, RDK_ERR_STRUCT_SIZE, "size");
                 else
                     ok &= is_accepted(op, &l); /* beyond `size` is not the callee's */
                 behind[i] = 0;
@@ -150,7 +178,9 @@ bool wrong_isas_are_refused(const operation *op, const void *good, size_t isa_at
 
 static bool is_refused_somehow(const operation *op, const void *desc, bool only_isa,
                                const void *before) {
-    bool ok = op->call(desc) != RDK_OK;
+    const rdk_status status = op->call(desc);
+    const char *field = "";
+    bool ok = status != RDK_OK && op->check(desc, &field) == status && *field;
     for (int i = 0; i < prepare_paths() && !only_isa; i++)
         ok &= op->call_with(&paths[i].table, desc) != RDK_OK;
     return ok && memcmp(before, op->memory, op->memory_size) == 0;

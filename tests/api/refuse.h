@@ -1,5 +1,6 @@
 /* What the tests of bad descriptors share. A descriptor is refused with a status, by the public
- * function and on every path, and every byte of the test's memory stays as it was. */
+ * function and on every path, and the check names the field; every byte of the test's memory stays
+ * as it was. */
 #ifndef RDK_REFUSE_H
 #define RDK_REFUSE_H
 
@@ -14,15 +15,13 @@ typedef struct operation {
     const char *name;
     rdk_status (*call)(const void *desc);
     rdk_status (*call_with)(const rdk_table *table, const void *desc); /* looks at no `isa` */
+    rdk_status (*check)(const void *desc, const char **field);
     size_t desc_size;
     void *memory;
     size_t memory_size;
 } operation;
 
-bool is_refused(const operation *op, const void *desc, rdk_status expected);
-
-/* Only by the public function: a path is not chosen by the descriptor. */
-bool isa_is_refused(const operation *op, const void *desc, rdk_status expected);
+bool is_refused(const operation *op, const void *desc, rdk_status expected, const char *field);
 
 bool is_accepted(const operation *op, const void *desc);
 
@@ -64,15 +63,15 @@ void meetings(uintptr_t at[MEETINGS], const piece *p, size_t bytes);
 
 /* ---- In a test's own words: its DESC (the type), good() (nothing is wrong) and OPERATION ----- */
 
-#define REFUSED(d, status) ASSERT(is_refused(&OPERATION, d, status))
+#define REFUSED(d, status, field) ASSERT(is_refused(&OPERATION, d, status, field))
 #define ACCEPTED(d) ASSERT(is_accepted(&OPERATION, d))
 
-/* One field set to one value that must be refused. */
+/* One field set to one value that must be refused, for that field. */
 #define REFUSED_WITH(field, value, status)                                                         \
     do {                                                                                           \
         DESC d_ = good();                                                                          \
         d_.field = (value);                                                                        \
-        REFUSED(&d_, status);                                                                      \
+        REFUSED(&d_, status, #field);                                                              \
     } while (0)
 
 #define ACCEPTED_WITH(field, value)                                                                \

@@ -27,7 +27,7 @@ typedef struct arena {
     float v[CELLS(KV_HEADS, KV_LEN, D_V)], out[CELLS(Q_HEADS, Q_LEN, D_V)];
     float lse[CELLS(Q_HEADS, Q_LEN, 1)], weights[CELLS(Q_HEADS, Q_LEN, KV_LEN)];
     float wide[1024];
-    char scratch[]; /* scratch_bytes */
+    char scratch[]; /* scratch_bytes, then room for a view */
 } arena;
 
 static arena *mem;
@@ -69,6 +69,15 @@ static int64_t *stride_of(rdk_view *v, int which) {
     return which == BATCH_STRIDE  ? &v->batch_stride
            : which == HEAD_STRIDE ? &v->head_stride
                                   : &v->row_stride;
+}
+
+static const char *const STRIDE_NAME[STRIDES] = {"batch_stride", "head_stride", "row_stride"};
+
+/* The name of a view's field, until the next call. */
+static const char *field_of(int view, const char *field) {
+    static char name[64];
+    snprintf(name, sizeof name, "%s.%s", VIEW[view].name, field);
+    return name;
 }
 
 /* A descriptor with nothing wrong and every field in use. */
@@ -120,9 +129,13 @@ static rdk_status call_with(const rdk_table *table, const void *desc) {
     return rdk_attention_with(table, desc);
 }
 
+static rdk_status check(const void *desc, const char **field) {
+    return rdk_attention_check(desc, field);
+}
+
 #define DESC rdk_attention_desc
 static operation OPERATION = {
-    "rdk_attention", call, call_with, sizeof(rdk_attention_desc), NULL, 0};
+    "rdk_attention", call, call_with, check, sizeof(rdk_attention_desc), NULL, 0};
 
 static void reset_memory(void) {
     memset(mem, 0xa5, OPERATION.memory_size);
@@ -140,7 +153,7 @@ static void make_memory(void) {
     rdk_attention_desc d = {.size = sizeof d, .d_qk = D_QK, .d_v = D_V};
     if (rdk_attention_scratch(&d, &scratch_bytes) != RDK_OK)
         exit(EXIT_FAILURE);
-    OPERATION.memory_size = sizeof *mem + scratch_bytes;
+    OPERATION.memory_size = sizeof *mem + scratch_bytes + sizeof mem->out;
     OPERATION.memory = mem = malloc(OPERATION.memory_size);
     if (!mem)
         exit(EXIT_FAILURE);
@@ -250,7 +263,7 @@ TEST good_one_is_accepted_and_writes(void) {
 }
 
 TEST null_is_refused(void) {
-    REFUSED(NULL, RDK_ERR_NULL);
+    REFUSED(NULL, RDK_ERR_NULL, "desc");
     PASS();
 }
 
@@ -295,11 +308,11 @@ TEST other_types_are_refused(void) {
     for (int view = 0; view < VIEWS; view++) {
         for (int i = 0; i < NO_ENUMS; i++) {
             rdk_attention_desc d = with_type(view, NO_ENUM[i]);
-            REFUSED(&d, RDK_ERR_TYPE);
+            REFUSED(&d, RDK_ERR_TYPE, field_of(view, "type"));
         }
         for (rdk_type type = RDK_F16; type <= RDK_BF16; type++) {
             rdk_attention_desc d = with_type(view, type);
-            REFUSED(&d, RDK_ERR_TYPE);
+            REFUSED(&d, RDK_ERR_TYPE, field_of(view, "type"));
         }
     }
     PASS();
@@ -310,16 +323,19 @@ TEST other_types_are_refused(void) {
 #define MAX_COUNT ((int64_t)1 << 31)
 #define MAX_POSITION ((int64_t)1 << 61)
 
-static const size_t COUNT_AT[] = {
-    offsetof(rdk_attention_desc, batch),    offsetof(rdk_attention_desc, q_heads),
-    offsetof(rdk_attention_desc, kv_heads), offsetof(rdk_attention_desc, q_len),
-    offsetof(rdk_attention_desc, kv_len),   offsetof(rdk_attention_desc, d_qk),
-    offsetof(rdk_attention_desc, d_v),
+static const struct {
+    const char *name;
+    size_t at;
+} COUNT[] = {
+#define COUNT_OF(name)                                                                             \
+    { #name, offsetof(rdk_attention_desc, name) }
+    COUNT_OF(batch),  COUNT_OF(q_heads), COUNT_OF(kv_heads), COUNT_OF(q_len),
+    COUNT_OF(kv_len), COUNT_OF(d_qk),    COUNT_OF(d_v),
 };
-enum { COUNTS = sizeof COUNT_AT / sizeof COUNT_AT[0], DIMS_FROM = 5 };
+enum { COUNTS = sizeof COUNT / sizeof COUNT[0], DIMS_FROM = 5 };
 
 static void set_count(rdk_attention_desc *d, int which, int64_t value) {
-    memcpy((char *)d + COUNT_AT[which], &value, sizeof value);
+    memcpy((char *)d + COUNT[which].at, &value, sizeof value);
 }
 
 /* Also where nothing is to be done. */
@@ -327,7 +343,8 @@ static bool count_is_refused(int which, int64_t value) {
     rdk_attention_desc d = good(), bare = {.size = sizeof bare, .d_qk = D_QK, .d_v = D_V};
     set_count(&d, which, value);
     set_count(&bare, which, value);
-    return is_refused(&OPERATION, &d, RDK_ERR_SIZE) && is_refused(&OPERATION, &bare, RDK_ERR_SIZE);
+    return is_refused(&OPERATION, &d, RDK_ERR_SIZE, COUNT[which].name) &&
+           is_refused(&OPERATION, &bare, RDK_ERR_SIZE, COUNT[which].name);
 }
 
 TEST counts_out_of_range_are_refused(void) {
@@ -339,10 +356,9 @@ TEST counts_out_of_range_are_refused(void) {
         for (size_t i = 0; i < sizeof LARGE / sizeof LARGE[0]; i++)
             ASSERT(count_is_refused(which, LARGE[i]));
     }
-    for (int which = DIMS_FROM; which < COUNTS; which++) {
-        ASSERT(count_is_refused(which, 0));
+    ASSERT(count_is_refused(DIMS_FROM, 0)); /* d_qk */
+    for (int which = DIMS_FROM; which < COUNTS; which++)
         ASSERT(count_is_refused(which, RDK_MAX_HEAD_DIM + 1));
-    }
     PASS();
 }
 
@@ -358,16 +374,61 @@ TEST counts_may_be_large_where_nothing_is_done(void) {
 
 TEST heads_must_divide(void) {
     for (int64_t q_heads = 0; q_heads <= Q_HEADS; q_heads++)
-        for (int64_t kv_heads = 0; kv_heads <= 9; kv_heads++) {
+        for (int64_t kv_heads = 1; kv_heads <= 9; kv_heads++) {
             rdk_attention_desc d = good();
             d.q_heads = q_heads;
             d.kv_heads = kv_heads;
-            bool divides = kv_heads ? q_heads % kv_heads == 0 : q_heads == 0;
-            if (!divides)
-                REFUSED(&d, RDK_ERR_HEADS);
+            if (q_heads % kv_heads)
+                REFUSED(&d, RDK_ERR_HEADS, "kv_heads");
             else if (kv_heads <= KV_HEADS) /* as many as there are */
                 ACCEPTED(&d);
         }
+    PASS();
+}
+
+/* Whether `d` and `same` write the same bits everywhere. */
+static bool writes_the_same(const rdk_attention_desc *d, const rdk_attention_desc *same) {
+    reset_memory();
+    bool ok = is_accepted(&OPERATION, same);
+    arena expected = *mem;
+    reset_memory();
+    ok = ok && is_accepted(&OPERATION, d) && memcmp(&expected, mem, sizeof expected) == 0;
+    reset_memory();
+    return ok;
+}
+
+TEST no_kv_heads_are_q_heads(void) {
+    for (int64_t heads = 0; heads <= KV_HEADS; heads++) {
+        rdk_attention_desc d = good();
+        d.q_heads = d.kv_heads = heads;
+        rdk_attention_desc with_default = d;
+        with_default.kv_heads = 0;
+        ASSERT(writes_the_same(&with_default, &d));
+    }
+    for (int i = 0; i < NEGATIVES; i++) { /* a wrong q_heads is wrong for itself */
+        rdk_attention_desc d = good();
+        d.kv_heads = 0;
+        d.q_heads = NEGATIVE[i];
+        REFUSED(&d, RDK_ERR_SIZE, "q_heads");
+    }
+    PASS();
+}
+
+TEST no_d_v_is_d_qk(void) {
+    for (int64_t dim = 1; dim <= D_V; dim++) {
+        rdk_attention_desc d = good();
+        d.d_qk = d.d_v = dim;
+        rdk_attention_desc with_default = d;
+        with_default.d_v = 0;
+        ASSERT(writes_the_same(&with_default, &d));
+    }
+    static const int64_t WRONG[] = {0, -1, RDK_MAX_HEAD_DIM + 1, INT64_MAX};
+    for (size_t i = 0; i < sizeof WRONG / sizeof WRONG[0]; i++) {
+        rdk_attention_desc d = good();
+        d.d_v = 0;
+        d.d_qk = WRONG[i];
+        REFUSED(&d, RDK_ERR_SIZE, "d_qk");
+    }
     PASS();
 }
 
@@ -411,13 +472,13 @@ TEST positions_at_their_limits_are_right(void) {
 TEST needed_pointers_must_not_be_null(void) {
     for (int view = 0; view <= OUT; view++) {
         rdk_attention_desc d = with_data(view, 0);
-        REFUSED(&d, RDK_ERR_NULL);
+        REFUSED(&d, RDK_ERR_NULL, field_of(view, "data"));
     }
     REFUSED_WITH(scratch, NULL, RDK_ERR_NULL);
     rdk_attention_desc d = good();
     d.kv_len = 0; /* still has outputs to write */
     d.out.data = NULL;
-    REFUSED(&d, RDK_ERR_NULL);
+    REFUSED(&d, RDK_ERR_NULL, "out.data");
     PASS();
 }
 
@@ -484,12 +545,17 @@ TEST no_keys_give_zeros(void) {
 
 /* ---- Strides --------------------------------------------------------------------------------- */
 
+/* Beside the strides of good(), and beside strides of 0. */
 TEST negative_strides_are_refused(void) {
     for (int view = 0; view < VIEWS; view++)
         for (int which = 0; which < STRIDES; which++)
             for (int i = 0; i < NEGATIVES; i++) {
                 rdk_attention_desc d = with_stride(view, which, NEGATIVE[i]);
-                REFUSED(&d, RDK_ERR_STRIDE);
+                REFUSED(&d, RDK_ERR_STRIDE, field_of(view, STRIDE_NAME[which]));
+                rdk_view v = {get_view(&d, view).data, 0, 0, 0, RDK_F32};
+                *stride_of(&v, which) = NEGATIVE[i];
+                set_view(&d, view, v);
+                REFUSED(&d, RDK_ERR_STRIDE, field_of(view, STRIDE_NAME[which]));
             }
     PASS();
 }
@@ -502,6 +568,18 @@ static int64_t steps_of(const rdk_attention_desc *d, int view, int which) {
            1;
 }
 
+/* The stride with which the view leaves all addresses if `which` is the largest that fits alone, or
+ * more: that one, or the next. Row by row comes first, then head by head. */
+static int stride_beyond(const rdk_attention_desc *g, int view, int which, int64_t stride) {
+    const rdk_view v = get_view(g, view);
+    int64_t span = length_of(g, view);
+    if (which < ROW_STRIDE)
+        span += steps_of(g, view, ROW_STRIDE) * v.row_stride;
+    if (which < HEAD_STRIDE)
+        span += steps_of(g, view, HEAD_STRIDE) * v.head_stride;
+    return stride > (PTRDIFF_MAX - 4 * span) / 4 / steps_of(g, view, which) ? which : which - 1;
+}
+
 TEST extents_that_overflow_are_refused(void) {
     rdk_attention_desc g = good();
     for (int view = 0; view < VIEWS; view++)
@@ -511,7 +589,8 @@ TEST extents_that_overflow_are_refused(void) {
                                        INT64_MAX / 4 / steps};
             for (size_t i = 0; i < sizeof strides / sizeof strides[0]; i++) {
                 rdk_attention_desc d = with_stride(view, which, strides[i]);
-                REFUSED(&d, RDK_ERR_SIZE);
+                const int beyond = stride_beyond(&g, view, which, strides[i]);
+                REFUSED(&d, RDK_ERR_SIZE, field_of(view, STRIDE_NAME[beyond]));
             }
         }
     PASS();
@@ -519,6 +598,7 @@ TEST extents_that_overflow_are_refused(void) {
 
 /* Products that wrap to something small in 64 bits, in each dimension. */
 TEST products_that_wrap_are_refused(void) {
+    static const char *const COUNTED[STRIDES] = {"batch", "q_heads", "q_len"};
     for (int view = 0; view <= OUT; view++)
         for (int which = 0; which < STRIDES; which++)
             for (int shift = 30; shift <= 60; shift++) {
@@ -531,7 +611,9 @@ TEST products_that_wrap_are_refused(void) {
                     d.q_heads = d.kv_heads = count;
                 else
                     d.q_len = d.kv_len = count;
-                REFUSED(&d, RDK_ERR_SIZE);
+                const bool counts = count > MAX_COUNT;
+                REFUSED(&d, RDK_ERR_SIZE,
+                        counts ? COUNTED[which] : field_of(view, STRIDE_NAME[which]));
             }
     PASS();
 }
@@ -539,7 +621,7 @@ TEST products_that_wrap_are_refused(void) {
 TEST ends_beyond_all_addresses_are_refused(void) {
     for (int view = 0; view < VIEWS; view++) {
         rdk_attention_desc d = with_data(view, UINTPTR_MAX - 3);
-        REFUSED(&d, RDK_ERR_SIZE);
+        REFUSED(&d, RDK_ERR_SIZE, field_of(view, "data"));
     }
     REFUSED_WITH(scratch, (void *)(UINTPTR_MAX - scratch_bytes + 1), RDK_ERR_SIZE);
     PASS();
@@ -560,12 +642,24 @@ TEST outputs_over_themselves_are_refused(void) {
         for (int which = 0; which < STRIDES; which++) {
             int64_t least = least_stride(view, which);
             rdk_attention_desc d = with_stride(view, which, 0);
-            REFUSED(&d, RDK_ERR_STRIDE);
+            REFUSED(&d, RDK_ERR_STRIDE, field_of(view, STRIDE_NAME[which]));
             d = with_stride(view, which, least - 1);
-            REFUSED(&d, RDK_ERR_STRIDE);
+            REFUSED(&d, RDK_ERR_STRIDE, field_of(view, STRIDE_NAME[which]));
             d = with_stride(view, which, least);
             AS_APART(&d);
         }
+    PASS();
+}
+
+/* The stride that is too small is named, though one that is not taken is as small. */
+TEST unused_strides_are_not_named(void) {
+    rdk_attention_desc d = good();
+    d.q_len = d.kv_len = 1;
+    d.out.row_stride = d.out.head_stride = D_V - 1;
+    REFUSED(&d, RDK_ERR_STRIDE, "out.head_stride");
+    d.q_heads = d.kv_heads = 1;
+    d.out.batch_stride = D_V - 1;
+    REFUSED(&d, RDK_ERR_STRIDE, "out.batch_stride");
     PASS();
 }
 
@@ -617,9 +711,35 @@ static rdk_attention_desc moved(int view, uintptr_t to) {
     return d;
 }
 
+static piece row_or_scratch(const rdk_attention_desc *d, int view, int64_t n) {
+    if (view == VIEWS)
+        return (piece){"scratch", (uintptr_t)d->scratch, scratch_bytes};
+    return (piece){VIEW[view].name, (uintptr_t)row_at(d, view, n), (size_t)length_of(d, view) * 4};
+}
+
 static piece piece_or_scratch(const rdk_attention_desc *d, int view) {
     return view == VIEWS ? (piece){"scratch", (uintptr_t)d->scratch, scratch_bytes}
                          : piece_of(d, view);
+}
+
+/* Whether a row of one shares a byte with a row of the other. */
+static bool views_share(const rdk_attention_desc *d, int a, int b) {
+    for (int64_t i = 0; i < (a == VIEWS ? 1 : all_rows(d, a)); i++)
+        for (int64_t j = 0; j < (b == VIEWS ? 1 : all_rows(d, b)); j++) {
+            const piece x = row_or_scratch(d, a, i), y = row_or_scratch(d, b, j);
+            if (x.first < y.first + y.bytes && y.first < x.first + x.bytes)
+                return true;
+        }
+    return false;
+}
+
+/* The first output that overlaps something before it in the descriptor. */
+static const char *overlapping_of(const rdk_attention_desc *d) {
+    for (int output = OUT; output <= VIEWS; output++)
+        for (int other = 0; other < output; other++)
+            if (views_share(d, output, other))
+                return output == VIEWS ? "scratch" : field_of(output, "data");
+    return "none";
 }
 
 TEST outputs_over_anything_are_refused(void) {
@@ -634,7 +754,7 @@ TEST outputs_over_anything_are_refused(void) {
             meetings(at, &theirs, mine.bytes);
             for (int i = 0; i < MEETINGS; i++, refused++) {
                 rdk_attention_desc d = moved(output, at[i]);
-                REFUSED(&d, RDK_ERR_OVERLAP);
+                REFUSED(&d, RDK_ERR_OVERLAP, overlapping_of(&d));
             }
         }
     ASSERT_EQ(4 * VIEWS * MEETINGS, refused);
@@ -681,7 +801,7 @@ TEST out_slides_over_keys(void) {
         s = strided_of(&d, OUT);
         count_bytes(of_out, &s);
         if (covers_share(of_k, of_out)) {
-            REFUSED(&d, RDK_ERR_OVERLAP);
+            REFUSED(&d, RDK_ERR_OVERLAP, "out.data");
         } else {
             AS_APART(&d);
             accepted++;
@@ -748,7 +868,7 @@ TEST out_may_lie_between_inputs(void) {
     for (int shift = -1; shift <= 1; shift += 2) {
         rdk_attention_desc wrong = d;
         wrong.out.data = (char *)d.out.data + shift; /* a byte of v, or of the next token's q */
-        REFUSED(&wrong, RDK_ERR_OVERLAP);
+        REFUSED(&wrong, RDK_ERR_OVERLAP, "out.data");
     }
     PASS();
 }
@@ -760,9 +880,9 @@ TEST outputs_may_lie_between_keys(void) {
     d.lse.data = mem->wide + D_QK + D_V;
     AS_APART(&d);
     d.out.data = mem->wide + D_QK - 1; /* a key's last element */
-    REFUSED(&d, RDK_ERR_OVERLAP);
+    REFUSED(&d, RDK_ERR_OVERLAP, "out.data");
     d.out.data = mem->wide + D_QK + 1; /* lse */
-    REFUSED(&d, RDK_ERR_OVERLAP);
+    REFUSED(&d, RDK_ERR_OVERLAP, "lse.data");
     PASS();
 }
 
@@ -777,6 +897,15 @@ TEST too_little_scratch_is_refused(void) {
     PASS();
 }
 
+TEST outputs_may_stand_beside_scratch(void) {
+    rdk_attention_desc d = good();
+    d.out.data = mem->scratch + scratch_bytes;
+    ACCEPTED(&d);
+    d.out.data = mem->scratch + scratch_bytes - 1;
+    REFUSED(&d, RDK_ERR_OVERLAP, "scratch");
+    PASS();
+}
+
 TEST scratch_is_asked_for_right(void) {
     size_t bytes = 77;
     rdk_attention_desc d = good();
@@ -784,7 +913,10 @@ TEST scratch_is_asked_for_right(void) {
     ASSERT_EQ(RDK_ERR_NULL, rdk_attention_scratch(&d, NULL));
     d.size--;
     ASSERT_EQ(RDK_ERR_STRUCT_SIZE, rdk_attention_scratch(&d, &bytes));
-    static const int64_t WRONG[] = {0, -1, RDK_MAX_HEAD_DIM + 1, INT64_MIN, INT64_MAX};
+    d = good();
+    d.d_qk = 0;
+    ASSERT_EQ(RDK_ERR_SIZE, rdk_attention_scratch(&d, &bytes));
+    static const int64_t WRONG[] = {-1, RDK_MAX_HEAD_DIM + 1, INT64_MIN, INT64_MAX};
     for (size_t i = 0; i < sizeof WRONG / sizeof WRONG[0]; i++)
         for (int which = DIMS_FROM; which < COUNTS; which++) {
             d = good();
@@ -808,6 +940,9 @@ TEST scratch_depends_on_widths_alone(void) {
             ASSERT_EQ(RDK_OK, rdk_attention_scratch(&plain, &bytes));
             ASSERT_EQ(RDK_OK, rdk_attention_scratch(&odd, &same));
             ASSERT_EQ(bytes, same);
+            odd.d_v = d_v == d_qk ? 0 : d_v;
+            ASSERT_EQ(RDK_OK, rdk_attention_scratch(&odd, &same));
+            ASSERT_EQ(bytes, same);
         }
     PASS();
 }
@@ -819,7 +954,7 @@ FAULT(size, d->size -= 8)
 FAULT(causal, d->causal = 3)
 FAULT(batch, d->batch = -1)
 FAULT(q_heads, d->q_heads = 3)
-FAULT(kv_heads, d->kv_heads = 0)
+FAULT(kv_heads, d->kv_heads = 5)
 FAULT(q_len, d->q_len = -2)
 FAULT(kv_len, d->kv_len = MAX_COUNT + 1)
 FAULT(d_qk, d->d_qk = 0)
@@ -904,6 +1039,8 @@ SUITE(attention_input) {
     RUN_TEST(counts_out_of_range_are_refused);
     RUN_TEST(counts_may_be_large_where_nothing_is_done);
     RUN_TEST(heads_must_divide);
+    RUN_TEST(no_kv_heads_are_q_heads);
+    RUN_TEST(no_d_v_is_d_qk);
     RUN_TEST(positions_out_of_range_are_refused);
     RUN_TEST(positions_at_their_limits_are_right);
     RUN_TEST(needed_pointers_must_not_be_null);
@@ -915,6 +1052,7 @@ SUITE(attention_input) {
     RUN_TEST(products_that_wrap_are_refused);
     RUN_TEST(ends_beyond_all_addresses_are_refused);
     RUN_TEST(outputs_over_themselves_are_refused);
+    RUN_TEST(unused_strides_are_not_named);
     RUN_TEST(unused_strides_do_not_matter);
     RUN_TEST(outputs_over_anything_are_refused);
     RUN_TEST(out_slides_over_keys);
@@ -923,6 +1061,7 @@ SUITE(attention_input) {
     RUN_TEST(out_may_lie_between_inputs);
     RUN_TEST(outputs_may_lie_between_keys);
     RUN_TEST(too_little_scratch_is_refused);
+    RUN_TEST(outputs_may_stand_beside_scratch);
     RUN_TEST(scratch_is_asked_for_right);
     RUN_TEST(scratch_depends_on_widths_alone);
     RUN_TEST(two_faults_are_refused);

@@ -55,13 +55,13 @@ static rdk_status extent_of(rdk_extent *e, uintptr_t base, const strided *s, int
     return status;
 }
 
-/* The definition of nesting, dimension by dimension: all that smaller strides
- * span fits into the stride. */
-static bool nests(const strided *s) {
+/* The definition of nesting, dimension by dimension: all that smaller strides span fits into the
+ * stride. The first stride into which it does not fit, or -1. */
+static int64_t tight_stride(const strided *s) {
     bool done[BYTES_DIMS] = {false};
     int64_t span = s->length;
     if (!s->length || !s->count[0] || !s->count[1] || !s->count[2])
-        return true;
+        return -1;
     for (int n = 0; n < BYTES_DIMS; n++) {
         int least = -1;
         for (int i = 0; i < BYTES_DIMS; i++)
@@ -69,10 +69,10 @@ static bool nests(const strided *s) {
                 least = i;
         done[least] = true;
         if (s->count[least] > 1 && s->stride[least] < span)
-            return false;
+            return s->stride[least];
         span += (s->count[least] - 1) * s->stride[least];
     }
-    return true;
+    return -1;
 }
 
 /* ---- Small views ----------------------------------------------------------------------------- */
@@ -141,13 +141,14 @@ TEST nesting_is_as_defined(void) {
         ASSERT_EQ(RDK_OK, extent_of(&e, 4096, &s, size));
         count_bytes(covers_a, &s);
         bool twice = covers_itself(covers_a);
-        if (rdk_extent_nests(&e) != nests(&s) || (nests(&s) && twice)) {
-            printf("\nview %lld: nests: %d, covers a byte twice: %d\n", (long long)n, nests(&s),
-                   twice);
+        const int64_t tight = tight_stride(&s);
+        if (rdk_extent_tight_stride(&e) != tight || (tight < 0 && twice)) {
+            printf("\nview %lld: too small: stride %lld, covers a byte twice: %d\n", (long long)n,
+                   (long long)tight, twice);
             FAIL();
         }
-        nested += nests(&s);
-        cautious += !nests(&s) && !twice;
+        nested += tight < 0;
+        cautious += tight >= 0 && !twice;
     }
     printf("\n%d views: %lld nest, %lld more cover no byte twice\n", RDK_VIEWS, (long long)nested,
            (long long)cautious);
@@ -276,7 +277,7 @@ TEST nothing_has_any_stride(void) {
         ASSERT_EQ(RDK_OK, rdk_extent_repeat(&e, 4, empty ? 3 : 0, INT64_MAX));
         ASSERT_EQ(RDK_OK, rdk_extent_repeat(&e, 4, 3, INT64_MAX));
         ASSERT(!rdk_extents_overlap(&e, &other) && !rdk_extents_overlap(&other, &e));
-        ASSERT(rdk_extent_nests(&e));
+        ASSERT_EQ(-1, rdk_extent_tight_stride(&e));
     }
     ASSERT_EQ(RDK_OK, rdk_extent_repeat(&other, 4, 1, INT64_MAX)); /* no second one */
     PASS();

@@ -58,9 +58,13 @@ static rdk_status call_with(const rdk_table *table, const void *desc) {
     return rdk_softmax_with(table, desc);
 }
 
+static rdk_status check(const void *desc, const char **field) {
+    return rdk_softmax_check(desc, field);
+}
+
 #define DESC rdk_softmax_desc
 static const operation OPERATION = {
-    "rdk_softmax", call, call_with, sizeof(rdk_softmax_desc), &mem, sizeof mem,
+    "rdk_softmax", call, call_with, check, sizeof(rdk_softmax_desc), &mem, sizeof mem,
 };
 
 /* ---- The descriptor as a whole --------------------------------------------------------------- */
@@ -78,7 +82,7 @@ TEST good_one_is_accepted_and_writes(void) {
 }
 
 TEST null_is_refused(void) {
-    REFUSED(NULL, RDK_ERR_NULL);
+    REFUSED(NULL, RDK_ERR_NULL, "desc");
     PASS();
 }
 
@@ -138,17 +142,17 @@ TEST needed_pointers_must_not_be_null(void) {
     rdk_softmax_desc d = good();
     d.mode = RDK_LOG_SOFTMAX;
     d.y = NULL;
-    REFUSED(&d, RDK_ERR_NULL);
+    REFUSED(&d, RDK_ERR_NULL, "y");
     d = good();
     d.mode = RDK_SOFTMAX_LSE;
     d.lse = NULL;
-    REFUSED(&d, RDK_ERR_NULL);
+    REFUSED(&d, RDK_ERR_NULL, "lse");
     d.cols = 0; /* a row of no columns has an LSE all the same */
-    REFUSED(&d, RDK_ERR_NULL);
+    REFUSED(&d, RDK_ERR_NULL, "lse");
     d = good();
     d.mode = RDK_SOFTMAX_LSE;
     d.x = NULL;
-    REFUSED(&d, RDK_ERR_NULL);
+    REFUSED(&d, RDK_ERR_NULL, "x");
     PASS();
 }
 
@@ -201,10 +205,10 @@ TEST counts_out_of_range_are_refused(void) {
         REFUSED_WITH(rows, NEGATIVE[i], RDK_ERR_SIZE);
         REFUSED_WITH(cols, NEGATIVE[i], RDK_ERR_SIZE);
         rdk_softmax_desc bare = {.size = sizeof bare, .rows = NEGATIVE[i], .x = mem.x, .y = mem.y};
-        REFUSED(&bare, RDK_ERR_SIZE);
+        REFUSED(&bare, RDK_ERR_SIZE, "rows");
         bare.rows = 0;
         bare.cols = NEGATIVE[i];
-        REFUSED(&bare, RDK_ERR_SIZE);
+        REFUSED(&bare, RDK_ERR_SIZE, "cols");
     }
     static const int64_t LARGE[] = {((int64_t)1 << 31) + 1, (int64_t)1 << 32, INT64_MAX};
     for (size_t i = 0; i < sizeof LARGE / sizeof LARGE[0]; i++)
@@ -226,7 +230,7 @@ TEST extents_that_overflow_are_refused(void) {
         rdk_softmax_desc d = good();
         d.rows = ((int64_t)1 << (62 - shift)) + 1;
         d.x_stride = d.y_stride = d.bias_stride = (int64_t)1 << shift;
-        REFUSED(&d, RDK_ERR_SIZE);
+        REFUSED(&d, RDK_ERR_SIZE, "x_stride");
     }
     /* the last byte would lie beyond the end of the address space */
     REFUSED_WITH(x, (const void *)(UINTPTR_MAX - 4), RDK_ERR_SIZE);
@@ -250,6 +254,10 @@ TEST strides_that_overlap_are_refused(void) {
         REFUSED_WITH(bias_stride, stride, RDK_ERR_STRIDE);
     }
     REFUSED_WITH(y_stride, 0, RDK_ERR_STRIDE);
+    rdk_softmax_desc d = good();
+    d.rows = 2; /* as few as can overlap */
+    d.y_stride = COLS - 1;
+    REFUSED(&d, RDK_ERR_STRIDE, "y_stride");
     PASS();
 }
 
@@ -276,7 +284,7 @@ TEST visible_out_of_range_is_refused(void) {
             mem.visible[r] = WRONG[i];
             rdk_softmax_desc d = good();
             for (d.mode = 0; d.mode <= RDK_SOFTMAX_LSE; d.mode++)
-                REFUSED(&d, RDK_ERR_VISIBLE);
+                REFUSED(&d, RDK_ERR_VISIBLE, "visible");
             mem.visible[r] = right;
         }
     mem.visible[ROWS] = -1; /* not looked at */
@@ -300,7 +308,7 @@ TEST shifted_in_place_is_refused(void) {
         if (shift == 0 || apart)
             ACCEPTED(&d);
         else
-            REFUSED(&d, RDK_ERR_OVERLAP);
+            REFUSED(&d, RDK_ERR_OVERLAP, "y");
         reset_memory();
     }
     PASS();
@@ -311,9 +319,11 @@ TEST in_place_needs_equal_type_and_stride(void) {
     d.y = mem.x;
     ACCEPTED(&d);
     d.y_stride = STRIDE - 1;
-    REFUSED(&d, RDK_ERR_OVERLAP);
+    REFUSED(&d, RDK_ERR_OVERLAP, "y");
     d.y_stride = STRIDE + 1;
-    REFUSED(&d, RDK_ERR_OVERLAP);
+    REFUSED(&d, RDK_ERR_OVERLAP, "y");
+    d.rows = 2;
+    REFUSED(&d, RDK_ERR_OVERLAP, "y");
     d.rows = 1; /* then the stride says nothing */
     ACCEPTED(&d);
     d.rows = ROWS;
@@ -326,12 +336,12 @@ TEST in_place_needs_equal_type_and_stride(void) {
             if (x_type == y_type)
                 ACCEPTED(&d);
             else
-                REFUSED(&d, RDK_ERR_OVERLAP);
+                REFUSED(&d, RDK_ERR_OVERLAP, "y");
         }
     d = good();
     d.y = mem.x;
     d.x_stride = 0; /* row 0 would be written before row 1 reads it */
-    REFUSED(&d, RDK_ERR_OVERLAP);
+    REFUSED(&d, RDK_ERR_OVERLAP, "y");
     PASS();
 }
 
@@ -354,14 +364,14 @@ TEST outputs_over_inputs_are_refused(void) {
         for (int k = 0; k < MEETINGS; k++) {
             d.y = (void *)at[k];
             if (at[k] != (uintptr_t)mem.x) /* that is in place */
-                REFUSED(&d, RDK_ERR_OVERLAP);
+                REFUSED(&d, RDK_ERR_OVERLAP, "y");
         }
         for (d.mode = 0; d.mode <= RDK_SOFTMAX_LSE; d.mode++) {
             d.y = mem.y;
             meetings(at, &in[i], ROWS * sizeof(float));
             for (int k = 0; k < MEETINGS; k++) {
                 d.lse = (float *)at[k];
-                REFUSED(&d, RDK_ERR_OVERLAP);
+                REFUSED(&d, RDK_ERR_OVERLAP, "lse");
             }
         }
     }
@@ -375,11 +385,11 @@ TEST outputs_over_each_other_are_refused(void) {
     meetings(at, &y, ROWS * sizeof(float));
     for (int k = 0; k < MEETINGS; k++) {
         d.lse = (float *)at[k];
-        REFUSED(&d, RDK_ERR_OVERLAP);
+        REFUSED(&d, RDK_ERR_OVERLAP, "lse");
     }
     d.y = mem.x; /* in place is no excuse */
     d.lse = mem.x;
-    REFUSED(&d, RDK_ERR_OVERLAP);
+    REFUSED(&d, RDK_ERR_OVERLAP, "lse");
     PASS();
 }
 
@@ -438,9 +448,9 @@ TEST interleaved_views_are_accepted(void) {
         ASSERT(memcmp(before.wide[r] + 2 * COLS, mem.wide[r] + 2 * COLS, row) == 0);
     }
     d.y = mem.wide[0] + COLS - 1;
-    REFUSED(&d, RDK_ERR_OVERLAP);
+    REFUSED(&d, RDK_ERR_OVERLAP, "y");
     d.y = mem.wide[0] + COLS + 1;
-    REFUSED(&d, RDK_ERR_OVERLAP);
+    REFUSED(&d, RDK_ERR_OVERLAP, "y");
     PASS();
 }
 

@@ -1,6 +1,6 @@
 /* Bytes become a call. A right one must give the bits of the reference and touch nothing
- * else. One with a field or two spoilt must be treated alike by every path; if it is
- * refused, nothing may be written. */
+ * else. One with a field or two spoilt must be treated alike by every path and by the check that
+ * names the field; if it is refused, nothing may be written. */
 #include "tests/fuzz/fuzz.h"
 
 #include <stdio.h>
@@ -29,6 +29,7 @@ typedef struct spoilt {
     checker *k;
     int scratch; /* the buffer whose contents are no one's afterwards, or -1 */
     rdk_status (*call)(const rdk_table *t, const void *desc);
+    rdk_status (*check)(const void *desc, const char **field);
     const void *desc;
     bool fits;  /* all operands lie in the buffers, and the work is not too much */
     bool wrong; /* for reasons that need no arithmetic: must be refused */
@@ -91,29 +92,41 @@ static RDK_ATTENTION_KERNEL(no_attention) {
 
 typedef struct call {
     const spoilt *s;
-    const rdk_table *table;
+    const rdk_table *table; /* NULL: the check */
     rdk_status status;
+    const char *field; /* of the check */
 } call;
 
 static void do_call(void *argument) {
     call *c = argument;
-    c->status = c->s->call(c->table, c->s->desc);
+    c->status = c->table ? c->s->call(c->table, c->s->desc) : c->s->check(c->s->desc, &c->field);
+}
+
+static void guarded_call(call *c, const char *name) {
+    char why[1024], text[1200];
+    if (!guard_call(do_call, c, why, sizeof why)) {
+        snprintf(text, sizeof text, "%s: %s", name, why);
+        fail(text, c->s->description);
+    }
 }
 
 static rdk_status call_with(const spoilt *s, const rdk_table *t, const char *name) {
-    char why[1024], text[1200];
-    call c = {s, t, RDK_OK};
-    if (!guard_call(do_call, &c, why, sizeof why)) {
-        snprintf(text, sizeof text, "%s: %s", name, why);
-        fail(text, s->description);
-    }
+    call c = {s, t, RDK_OK, NULL};
+    guarded_call(&c, name);
     return c.status;
 }
 
-/* What the checks say, without running a kernel. */
+/* What the call says without running a kernel, which the check must say, too. */
 static rdk_status judge(const spoilt *s) {
     const rdk_table none = {.softmax = no_softmax, .attention = no_attention};
-    return call_with(s, &none, "the checks");
+    const rdk_status status = call_with(s, &none, "the call without a kernel");
+    call c = {s, NULL, RDK_OK, NULL};
+    guarded_call(&c, "the check");
+    if (c.status != status)
+        fail("the call and the check disagree on the status", s->description);
+    if (!c.field || (c.status == RDK_OK) != !*c.field)
+        fail("the check names no field, or one where none is wrong", s->description);
+    return status;
 }
 
 static void run_on(const spoilt *s, const path *p, rdk_status expected) {
@@ -157,6 +170,10 @@ static rdk_status call_softmax(const rdk_table *t, const void *desc) {
     return rdk_softmax_with(t, desc);
 }
 
+static rdk_status softmax_fields(const void *desc, const char **field) {
+    return rdk_softmax_check(desc, field);
+}
+
 static bool matrix_fits(const memory *m, const rdk_softmax_desc *d, const void *data,
                         int64_t stride) {
     return lies_inside(m, data, d->cols, (int64_t[]){1, 1, d->rows}, (int64_t[]){0, 0, stride});
@@ -198,6 +215,7 @@ static void try_softmax(bytes *b, int spoils) {
                                   (int64_t[]){1, 1, 1}, (int64_t[]){0, 0, 0}))
         d.visible = NULL;
     spoilt s = {.k = &softmax, .scratch = -1, .call = call_softmax, .desc = &d};
+    s.check = softmax_fields;
     s.description = description;
     s.fits =
         judge(&s) == RDK_OK && softmax_fits(&softmax.memory, &d); /* its sums overflow otherwise */
@@ -209,6 +227,10 @@ static void try_softmax(bytes *b, int spoils) {
 
 static rdk_status call_attention(const rdk_table *t, const void *desc) {
     return rdk_attention_with(t, desc);
+}
+
+static rdk_status attention_fields(const void *desc, const char **field) {
+    return rdk_attention_check(desc, field);
 }
 
 static bool input_fits(const memory *m, const rdk_attention_desc *d, const rdk_const_view *v,
@@ -224,13 +246,15 @@ static bool output_fits(const memory *m, const rdk_attention_desc *d, const rdk_
 }
 
 static bool attention_fits(const memory *m, const rdk_attention_desc *d) {
+    const int64_t kv_heads = d->kv_heads ? d->kv_heads : d->q_heads;
+    const int64_t d_v = d->d_v ? d->d_v : d->d_qk;
     wide work = (wide)d->batch * d->q_heads * d->q_len;
-    if (work > MOST_WORK || work * (d->kv_len + 1) * (d->d_qk + d->d_v) > MOST_WORK)
+    if (work > MOST_WORK || work * (d->kv_len + 1) * (d->d_qk + d_v) > MOST_WORK)
         return false;
     return input_fits(m, d, &d->q, d->q_heads, d->q_len, d->d_qk) &&
-           input_fits(m, d, &d->k, d->kv_heads, d->kv_len, d->d_qk) &&
-           input_fits(m, d, &d->v, d->kv_heads, d->kv_len, d->d_v) &&
-           output_fits(m, d, &d->out, d->d_v) && (!d->lse.data || output_fits(m, d, &d->lse, 1)) &&
+           input_fits(m, d, &d->k, kv_heads, d->kv_len, d->d_qk) &&
+           input_fits(m, d, &d->v, kv_heads, d->kv_len, d_v) && output_fits(m, d, &d->out, d_v) &&
+           (!d->lse.data || output_fits(m, d, &d->lse, 1)) &&
            (!d->weights.data || output_fits(m, d, &d->weights, d->kv_len)) &&
            lies_inside(m, d->scratch, (wide)(d->scratch_size + 3) / 4, (int64_t[]){1, 1, 1},
                        (int64_t[]){0, 0, 0});
@@ -245,7 +269,7 @@ static bool attention_is_wrong(const rdk_attention_desc *d) {
                                 d->out.row_stride, d->out.type};
     return d->size < sizeof *d || d->causal < 0 || d->causal > 2 || d->batch < 0 ||
            d->q_heads < 0 || d->kv_heads < 0 || d->q_len < 0 || d->kv_len < 0 || d->d_qk < 1 ||
-           d->d_v < 1 || d->d_qk > RDK_MAX_HEAD_DIM || d->d_v > RDK_MAX_HEAD_DIM ||
+           d->d_v < 0 || d->d_qk > RDK_MAX_HEAD_DIM || d->d_v > RDK_MAX_HEAD_DIM ||
            d->key_pos0 < 0 || view_is_wrong(&d->q) || view_is_wrong(&d->k) ||
            view_is_wrong(&d->v) || view_is_wrong(&out);
 }
@@ -263,6 +287,7 @@ static void try_attention(bytes *b, int spoils) {
     while (spoils--)
         spoil_attention(b, &d, &attention.memory);
     spoilt s = {.k = &attention, .scratch = OPERAND_SCRATCH, .call = call_attention, .desc = &d};
+    s.check = attention_fields;
     s.description = description;
     s.fits = judge(&s) == RDK_OK &&
              attention_fits(&attention.memory, &d); /* its sums overflow otherwise */
