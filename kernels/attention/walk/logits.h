@@ -48,7 +48,8 @@ static void hide_outside(const group *g) {
         hide_first(score_at(g, lane, 0), g->width);
 }
 
-/* Where logits lie by key. A vector of rows is two parts, the last perhaps one. */
+/* Where logits lie by key. A vector of rows is two parts, the last perhaps one; where that one is
+ * alone in a whole vector, no tile has written the rest of the vector. */
 static void hide_by_key(const group *g) {
     const int from = first_lane(g), end = end_lane(g);
     if (g->whole) {
@@ -56,8 +57,10 @@ static void hide_by_key(const group *g) {
         return;
     }
     for (int row = 0; row < g->width; row += RDK_LANES) {
-        const part *one = &g->parts[row / PART], *other = row + PART < g->count ? one + 1 : one;
-        const int64_t lo = rdk_most(one->shared.lo, other->shared.lo);
+        const bool is_last = row + PART >= g->count,
+                   has_no_other = is_last && row + PART < g->width;
+        const part *one = &g->parts[row / PART], *other = is_last ? one : one + 1;
+        const int64_t lo = has_no_other ? end : rdk_most(one->shared.lo, other->shared.lo);
         const int64_t hi = rdk_least(one->shared.hi, other->shared.hi);
         hide_before(g, row, (lanes){from, (int)rdk_least(lo, end)});
         hide_behind(g, row, (lanes){(int)rdk_most(hi, from), end});

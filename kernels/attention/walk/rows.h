@@ -110,8 +110,9 @@ static part look_at_part(group *g, const rdk_row *r, int i, int count) {
     return (part){{(int)some_lo, (int)some_hi}, {(int)lo_of_all, (int)hi_of_all}};
 }
 
-/* Notes what each row and each part sees. A vector of rows may reach past the group, where the
- * scores of the next lane lie: rows there see everything, so that nothing of them is hidden. */
+/* Notes what each row and each part sees. Rows that only fill the last vector see nothing. A vector
+ * may also reach past the group, where the scores of the next lane lie: rows there see everything,
+ * so that nothing of them is hidden. */
 static void look_row_by_row(const pass *p, group *g) {
     lanes all = {RDK_BLOCK, 0};
     for (int i = 0; i < g->count; i += PART) {
@@ -124,8 +125,9 @@ static void look_row_by_row(const pass *p, group *g) {
         g->parts[i / PART] = of;
     }
     for (int i = g->count; i < g->width + PART; i++) {
-        g->from[i] = 0;
-        g->end[i] = RDK_BLOCK;
+        const bool is_row = i < g->width;
+        g->from[i] = is_row ? RDK_BLOCK : 0;
+        g->end[i] = is_row ? 0 : RDK_BLOCK;
     }
     g->lo = all.lo;
     g->hi = all.hi;
