@@ -1,5 +1,6 @@
-# The tests under tools that watch: ASan + UBSan, MSan, TSan, valgrind. Kernels emulated by SIMDe are left out: it
-# would be SIMDe that is watched. Scratch counts as undefined memory for MSan and valgrind (tests/lib/undefined.h).
+# The tests under tools that watch: ASan + UBSan, UBSan alone, MSan, TSan, valgrind. Kernels emulated by SIMDe are
+# left out: it would be SIMDe that is watched. Scratch counts as undefined memory for MSan and valgrind
+# (tests/lib/undefined.h).
 . tools/lab/lib.sh
 need sanitizers
 
@@ -24,6 +25,12 @@ tool=''
 build_in tsan clang -Doptimization=1 -Demulated=false -Db_sanitize=thread -Db_lundef=false
 export TSAN_OPTIONS=halt_on_error=1 # a race in a child that ends by _exit() counts too
 watched "TSan: first use raced by 8 threads, 400 times" "clang -fsanitize=thread" api/test_dispatch
+
+# What other sanitizers' builds have in C, this one has in assembly, and so checks the C around it.
+build_in ubsan clang -Doptimization=1 -Demulated=false -Db_sanitize=undefined -Db_lundef=false
+export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
+watched "UBSan, tiles in assembly" "clang -fsanitize=undefined" "attention/test_bits $cases" tool/test_golden \
+    attention/test_corners
 
 build_in msan clang -Doptimization=1 -Demulated=false -Db_sanitize=memory -Db_lundef=false
 watched "MSan" "clang -fsanitize=memory" "softmax/test_bits $cases" "attention/test_bits $cases" \

@@ -69,8 +69,9 @@ typedef struct lines_ahead {
 
 RDK_INLINE lines_ahead lines_of(const stream *s) {
     const int64_t row = s->row * RDK_LINE;
-    lines_ahead l = {s->p, s->p + s->in_row * RDK_LINE, row, row + s->gap, s->gap};
-    if (s->left > 0) {
+    lines_ahead l = {s->p, s->p, row, row + s->gap, s->gap};
+    if (s->left > 0) { /* else p may be NULL, from where C forbids even a step of 0 */
+        l.row_end = s->p + s->in_row * RDK_LINE;
         int64_t after_row = s->left - s->in_row; /* of whole rows */
         l.end = l.row_end + (s->gap ? after_row / s->row * l.row_step : after_row * RDK_LINE);
     }
@@ -80,6 +81,8 @@ RDK_INLINE lines_ahead lines_of(const stream *s) {
 /* Notes that lines up to p have been fetched. Where there are gaps, p is in the row that ends at
  * l->row_end. */
 RDK_INLINE void stream_follow(stream *s, const char *p, const lines_ahead *l) {
+    if (s->left <= 0)
+        return;
     if (l->gap == 0) {
         stream_fetched(s, p);
         return;
