@@ -124,11 +124,11 @@ static void look_row_by_row(const pass *p, group *g) {
         g->shared.hi = (int)rdk_least(g->shared.hi, of.shared.hi);
         g->parts[i / PART] = of;
     }
-    for (int i = g->count; i < g->width + PART; i++) {
-        const bool is_row = i < g->width;
-        g->from[i] = is_row ? RDK_BLOCK : 0;
-        g->end[i] = is_row ? 0 : RDK_BLOCK;
-    }
+    const f32x16 zero = f32x16_set1(0), block = f32x16_set1(RDK_BLOCK);
+    f32x16_store(g->from + g->count, block);
+    f32x16_store(g->end + g->count, zero);
+    f32x16_store(g->from + g->width, zero);
+    f32x16_store(g->end + g->width, block);
     g->lo = all.lo;
     g->hi = all.hi;
 }

@@ -130,7 +130,7 @@ typedef struct group {
     part parts[MAX_PARTS]; /* unless whole */
     /* Unless whole: the first lane that each row sees, and the one behind its last. A row that
      * sees none has RDK_BLOCK and 0. */
-    _Alignas(RDK_LINE) float from[TILE_GROUP + PART], end[TILE_GROUP + PART];
+    _Alignas(RDK_LINE) float from[TILE_GROUP + RDK_LANES], end[TILE_GROUP + RDK_LANES];
     rdk_run kv; /* of lanes lo ... hi - 1 */
     bool opens; /* the block is the first of its chunk for these rows */
     /* Scores, and what becomes of them. */
