@@ -57,11 +57,13 @@ typedef struct rdk_table {
 /* What each ISA may have: a table, which overwrites the slots that the ISA has a kernel for, and a
  * kernel per operation. The emulated ones are those that tests run. */
 typedef void rdk_table_filler(rdk_table *t);
+#ifndef RDK_ONE_FILE /* there they are static, and defined by now */
 #define RDK_DECLARE(NAME, isa, ...)                                                                \
     rdk_table_filler rdk_table_##isa, rdk_table_##isa##_emulated;                                  \
     rdk_softmax_kernel rdk_softmax_##isa, rdk_softmax_##isa##_emulated;                            \
     rdk_attention_kernel rdk_attention_##isa, rdk_attention_##isa##_emulated;
 RDK_ISAS(RDK_DECLARE)
 #undef RDK_DECLARE
+#endif
 
 #endif
