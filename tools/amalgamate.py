@@ -110,7 +110,7 @@ def dispatch_units():
     return [unit(os.path.relpath(f, ROOT)) for f in sorted(glob.glob(os.path.join(ROOT, "dispatch/*.c")))]
 
 
-# ---- Names ------------------------------------------------------------------------------------------------------------
+# ---- Names ---------------------------------------------------------------------------------------------------------
 
 
 class Text:
@@ -165,7 +165,7 @@ class Names:
         return (front.upper() if c_names.is_macro(name) else front) + name
 
 
-# ---- Writing ------------------------------------------------------------------------------------------------------------
+# ---- Writing ---------------------------------------------------------------------------------------------------------
 
 
 def marked(path, more=""):
@@ -351,8 +351,10 @@ def amalgamated(what, how, vector):
     lib = Library(units + dispatch_units())
     version = subprocess.run([os.path.join(ROOT, "tools/version.sh")], stdout=subprocess.PIPE, check=True,
                              universal_newlines=True).stdout.strip()
-    licence = read("LICENSE")
-    out = HEAD.format(version=version, what=what, how=how, license=commented(licence if vector else "\n".join(licence.split("\n")[:3])))
+    license_text = read("LICENSE")
+    if not vector: # nobody's copy: the names of the license and of who gives it
+        license_text = "\n".join(license_text.split("\n")[:3])
+    out = HEAD.format(version=version, what=what, how=how, license=commented(license_text))
     out += OPTIONS + (ANY_CPU + windows() if vector else "") + lib.strict() + includes(lib.reader.system) + have(vector)
     out += lib.plain("kernels/")
     for isa in vector:

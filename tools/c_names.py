@@ -4,7 +4,7 @@ them. Made for this project's sources, not for any C."""
 import re
 
 TOKEN = re.compile(r"""
-    (?P<space>\s+) | (?P<comment>/\*.*?\*/|//[^\n]*) | (?P<text>"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*')
+    (?P<space>[ \t]+|\n) | (?P<comment>/\*.*?\*/|//[^\n]*) | (?P<text>"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*')
   | (?P<number>\.?[0-9](?:[eEpP][+-]|[\w.])*) | (?P<name>[A-Za-z_]\w*) | (?P<sign>->|\#\#|\.\.\.|.)""", re.X | re.S)
 # A directive with the lines that it goes on in.
 DIRECTIVE = re.compile(r"^[ \t]*#(?:[^\n]*\\\n)*[^\n]*\n?", re.M)
@@ -26,11 +26,6 @@ def tokens(text, directives=True):
         match = line or TOKEN.match(text, at)
         out.append(Token("directive" if line else match.lastgroup, match[0]))
         at = match.end()
-        # Blank space would otherwise reach over the beginning of a line.
-        if not line and out[-1].kind == "space" and "\n" in out[-1].text:
-            end = at - len(out[-1].text) + out[-1].text.rindex("\n") + 1
-            out[-1].text = out[-1].text[:end - at] if end < at else out[-1].text
-            at = end
     return out
 
 

@@ -87,8 +87,8 @@ def tool(o):
     """The command-line tool, from the project's own sources, over the one file."""
     files = [os.path.join(o.source, f"tools/rootdk/{name}.c") for name in TOOL]
     out = os.path.join(o.dir, "tool.exe")
-    built = runs("the tool is built", o.compiler + ["-O1", f"-I{o.source}", f"-I{o.source}/include"] + o.console + files +
-                 [o.library, "-lm", "-o", out])
+    paths = [f"-I{o.source}", f"-I{o.source}/include"]
+    built = runs("the tool is built", o.compiler + ["-O1"] + paths + o.console + files + [o.library, "-lm", "-o", out])
     return None if built is None else o.run + [out]
 
 
