@@ -180,10 +180,13 @@ def renamed(all_tokens, new):
 
 
 def made_internal(all_tokens, public, word):
-    """Puts `word` in front of each function that is neither static nor public."""
+    """Puts `word` in front of each function that is neither static nor public, and in place of `static` where a
+    function is inline: both may be unused."""
     for code in declarations(all_tokens):
         at = function_name(code)
         if at is None or code[at].text in public or code[0].text == "_Static_assert":
             continue
-        if not is_static(code[:at]):
+        if [t.text for t in code[:2]] == ["static", "inline"]:
+            code[0].text = word
+        elif not is_static(code[:at]):
             code[0].text = f"{word} {code[0].text}"
