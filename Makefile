@@ -6,11 +6,15 @@ RELEASE = --buildtype=release -Dtests=disabled -Dbench=disabled
 .NOTPARALLEL:
 # ninja would look for a jobserver that it cannot reach through meson.
 unexport MAKEFLAGS
-.PHONY: all test lab bench bench-compare bench-peers bench-error tables format clean help
+.PHONY: all dist test lab bench bench-compare bench-peers bench-error tables format clean help
 
 all: ## build the library in build/release (the default)
 	@tools/setup.sh build
 	@. $(DEPS)/env && { test -f build/release/build.ninja || $$MESON setup build/release $(RELEASE); } && $$MESON compile -C build/release
+
+dist: ## write the library as one file, build/dist/rootdk.c and rootdk.h
+	@tools/setup.sh build
+	@. $(DEPS)/env && $$PYTHON tools/amalgamate.py build/dist
 
 test: ## run the whole test matrix
 	@tools/setup.sh test
@@ -46,7 +50,7 @@ format: ## format the sources, and wrap the docs, in place
 	@. $(DEPS)/env && git ls-files '*.md' | xargs $$PYTHON -B tools/wrap.py
 
 clean: ## remove what was built, keep the downloaded parts
-	rm -rf build/release build/test build/lab build/bench build/compare $(DEPS)/env
+	rm -rf build/release build/dist build/test build/lab build/bench build/compare $(DEPS)/env
 
 help: ## print this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile

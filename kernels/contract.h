@@ -4,6 +4,8 @@
 #ifndef RDK_CONTRACT_H
 #define RDK_CONTRACT_H
 
+#include "kernels/strict.h"
+
 #include <float.h>
 #include <math.h>
 #include <stdbool.h>
@@ -93,7 +95,10 @@ static inline double rdk_double(uint64_t u) {
 
 /* ---- One rounding ---------------------------------------------------------------------------- */
 
-#if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
+/* RDK_FMA_INSTRUCTION is defined by the vocabulary of an ISA that has one (kernels/vec/). What the
+ * compiler says of its flags would not do: with the same flags for all files, the reference is to
+ * stay as it is. Every AArch64 has the instruction. */
+#if defined(RDK_FMA_INSTRUCTION) || defined(__aarch64__)
 static inline float rdk_fma(float a, float b, float c) {
     return __builtin_fmaf(a, b, c);
 }

@@ -57,11 +57,13 @@ typedef struct rdk_table {
 /* The functions that an ISA may have: one that fills its slots of a table, and a kernel per
  * operation. The tests also run emulated kernels, under names of their own. */
 typedef void rdk_table_filler(rdk_table *t);
+#ifndef RDK_ONE_FILE /* there they are static, and defined by now */
 #define RDK_DECLARE(NAME, isa, ...)                                                                \
     rdk_table_filler rdk_table_##isa, rdk_table_##isa##_emulated;                                  \
     rdk_softmax_kernel rdk_softmax_##isa, rdk_softmax_##isa##_emulated;                            \
     rdk_attention_kernel rdk_attention_##isa, rdk_attention_##isa##_emulated;
 RDK_ISAS(RDK_DECLARE)
 #undef RDK_DECLARE
+#endif
 
 #endif

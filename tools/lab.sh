@@ -10,7 +10,7 @@
 # 1 if anything failed, or nothing passed. What cannot run here is skipped, with the reason.
 set -eu
 
-legs="bochs-avx512 qemu-neon old-cpus mutants sanitizers fuzz abi static-performance report compilers other-machines windows"
+legs="bochs-avx512 qemu-neon old-cpus mutants sanitizers fuzz abi static-performance report compilers one-file other-machines windows"
 
 cd "$(dirname "$0")/.."
 

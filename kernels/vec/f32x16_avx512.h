@@ -2,9 +2,13 @@
 #ifndef RDK_F32X16_AVX512_H
 #define RDK_F32X16_AVX512_H
 
+#include "kernels/strict.h"
+
 #include <immintrin.h>
 
 #include "kernels/vec/inline.h"
+
+#define RDK_FMA_INSTRUCTION /* for kernels/contract.h */
 
 /* How many f32x16 to work on in step: their chains keep the FMA pipes busy. */
 #define F32X16_IN_FLIGHT 4

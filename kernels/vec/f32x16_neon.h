@@ -2,6 +2,8 @@
 #ifndef RDK_F32X16_NEON_H
 #define RDK_F32X16_NEON_H
 
+#include "kernels/strict.h"
+
 #include <arm_neon.h>
 #include <string.h>
 

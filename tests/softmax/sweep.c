@@ -1,13 +1,14 @@
 /* The sweep's loops, plain so that a compiler can make vectors of them; built once or twice. */
 #include "tests/softmax/sweep.h"
 
-#include "kernels/contract.h"
-
 #ifdef RDK_SWEEP_FMA
+#define RDK_FMA_INSTRUCTION /* for kernels/contract.h */
 #define SWEEP_NAME sweep_exp2_fma
 #else
 #define SWEEP_NAME sweep_exp2
 #endif
+
+#include "kernels/contract.h"
 
 enum { BLOCK = 1024 };
 
