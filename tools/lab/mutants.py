@@ -104,6 +104,8 @@ EQUIVALENT = [
      TO_REFERENCE),
     ("kernels/attention/walk/few.h", "relation", "lane + s->keys * times > end",
      "the same keys, one group after another instead of all in one call"),
+    ("kernels/attention/walk/weights.h", "logic", "has_plain_weights(r) ? (float)r->closed.M : 0",
+     "rows without plain weights have none of these written, whatever their M"),
     ("dispatch/attention.c", "relation", "if (d->batch <= 1 || !rows)",
      "the only batch has index 0, and 0 times any stride is 0"),
     ("kernels/softmax/softmax_rows.h", "logic", "T > -INFINITY && B > RDK_HOT", TO_REFERENCE),
