@@ -1,16 +1,22 @@
 # Short names for the usual jobs; the work is in tools/ and meson.build. `make help` lists them.
 DEPS = $(or $(RDK_DEPS_DIR),build/deps)
 RELEASE = --buildtype=release -Dtests=disabled -Dbench=disabled
+PREFIX = /usr/local
+LIBDIR = lib
 
 # Two jobs at once would both run the set-up; each job uses all cores by itself.
 .NOTPARALLEL:
 # ninja would look for a jobserver that it cannot reach through meson.
 unexport MAKEFLAGS
-.PHONY: all test lab bench bench-compare bench-peers bench-error tables format clean help
+.PHONY: all install test lab bench bench-compare bench-peers bench-error tables format clean help
 
 all: ## build the library in build/release (the default)
 	@tools/setup.sh build
 	@. $(DEPS)/env && { test -f build/release/build.ninja || $$MESON setup build/release $(RELEASE); } && $$MESON compile -C build/release
+
+install: all ## install it (PREFIX=/usr/local, LIBDIR=lib below it, DESTDIR)
+	@. $(DEPS)/env && $$MESON configure build/release --prefix="$(PREFIX)" --libdir="$(LIBDIR)" && \
+		$$MESON install -C build/release $(if $(DESTDIR),--destdir "$(DESTDIR)")
 
 test: ## run the whole test matrix
 	@tools/setup.sh test
