@@ -8,7 +8,7 @@ LIBDIR = lib
 .NOTPARALLEL:
 # ninja would look for a jobserver that it cannot reach through meson.
 unexport MAKEFLAGS
-.PHONY: all install test lab bench bench-compare bench-peers bench-error tables format clean help
+.PHONY: all install ways test lab bench bench-compare bench-peers bench-error tables format clean help
 
 all: ## build the library in build/release (the default)
 	@tools/setup.sh build
@@ -17,6 +17,10 @@ all: ## build the library in build/release (the default)
 install: all ## install it (PREFIX=/usr/local, LIBDIR=lib below it, DESTDIR)
 	@. $(DEPS)/env && $$MESON configure build/release --prefix="$(PREFIX)" --libdir="$(LIBDIR)" && \
 		$$MESON install -C build/release $(if $(DESTDIR),--destdir "$(DESTDIR)")
+
+ways: ## time every way into another build, weigh the libraries (docs/embedding.md)
+	@tools/setup.sh test
+	@. $(DEPS)/env && mkdir -p build && $$PYTHON tests/embed/test_ways.py --figures build/ways.json
 
 test: ## run the whole test matrix
 	@tools/setup.sh test
