@@ -19,7 +19,7 @@ import counted  # noqa: E402
 import user  # noqa: E402
 
 # Of the build systems themselves, and no matter for the code.
-THEIRS = re.compile(r"-D(NDEBUG|_FILE_OFFSET_BITS=.*)$|-fdiagnostics-color.*|-m(arch|tune)=.*")
+THEIRS = re.compile(r"-D(NDEBUG|_FILE_OFFSET_BITS=.*)$|-fdiagnostics-color.*|-fcolor-diagnostics|-m(arch|tune)=.*")
 OURS = re.compile(r"-(f|m|D|std=)")
 HOSTILE = "-Ofast -ffp-contract=fast -flto"
 AARCH64 = "aarch64-linux-gnu-gcc"
