@@ -410,7 +410,8 @@ def ways():
     found = read_json(WAYS)
     rows = [[label, count, f"{seconds:.1f}", length or "-"] for label, count, seconds, length in found["ways"]]
     head = ["way", "commands", "seconds", "lines of build files"]
-    return table(head, rows) + ["", f"{found['machine']}, `make ways`. Seconds include building all of the library."]
+    cores = "one core" if found["cores"] == 1 else f"{found['cores']} cores"
+    return table(head, rows) + ["", f"{found['machine']}, {cores}, `make ways`. Seconds include building all of the library."]
 
 
 def kilobytes(count):

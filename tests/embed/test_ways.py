@@ -244,7 +244,7 @@ def keep_figures(rows):
     kept = [new.pop(row[0], row) for row in figures["ways"]]
     figures["ways"] = kept + list(new.values())
     who = user.User()
-    figures["machine"] = machine(who)
+    figures["machine"], figures["cores"] = machine(who), len(os.sched_getaffinity(0))
     if not PARTS or "sizes" in PARTS:
         figures.update(sizes.measure(who))
     who.close()
@@ -252,13 +252,13 @@ def keep_figures(rows):
 
 
 def machine(who):
-    """CPU, cores and compiler, in words."""
+    """CPU and compiler, in words."""
     cpu = platform.machine()
     if os.path.exists("/proc/cpuinfo"):
         cpu = (re.findall(r"^model name\s*: (.*)$", read("/proc/cpuinfo"), re.M) or [cpu])[0]
-    compiler = who.run(who.scratch, ["cc", "--version"]).splitlines()[0]
-    cores = len(os.sched_getaffinity(0))
-    return f"{cpu}, {cores} core{'s' * (cores > 1)}, {compiler}"
+    compiler = "clang" if "__clang__" in who.run(who.scratch, "cc -dM -E -x c /dev/null") else "gcc"
+    version = who.run(who.scratch, f"cc {'-dumpversion' if compiler == 'clang' else '-dumpfullversion'}").strip()
+    return f"{cpu}, {compiler} {version}"
 
 
 if __name__ == "__main__":
