@@ -411,7 +411,8 @@ def ways():
     rows = [[label, count, f"{seconds:.1f}", length or "-"] for label, count, seconds, length in found["ways"]]
     head = ["way", "commands", "seconds", "lines of build files"]
     cores = "one core" if found["cores"] == 1 else f"{found['cores']} cores"
-    return table(head, rows) + ["", f"{found['machine']}, {cores}, `make ways`. Seconds include building all of the library."]
+    return table(head, rows) + [
+        "", f"{found['machine']}, {cores}, `make ways`. Seconds include building all of the library."]
 
 
 def kilobytes(count):

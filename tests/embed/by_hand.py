@@ -3,7 +3,8 @@
 
     by_hand.py SOURCE CPU EXAMPLE EXPECTED
 
-CC and CFLAGS count; CFLAGS come last. Compiles what the table says for the CPU (x86_64 or aarch64), links an example with it, and compares what that prints.
+Compiles what the table says for the CPU (x86_64 or aarch64), links an example with it, and compares what that prints.
+CC and CFLAGS count; CFLAGS come last.
 """
 import glob
 import os

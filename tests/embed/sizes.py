@@ -1,6 +1,5 @@
 """How large the shared library is with some ISAs and operations, and how much scratch attention asks for."""
 
-import itertools
 import os
 import platform
 import sys
@@ -58,5 +57,5 @@ def scratch(who):
 def measure(who):
     """Every ISA of this CPU family alone beside scalar, and all; by operations."""
     mine = [isa.name for isa in isas.read() if isa.family == platform.machine()]
-    found = [[names, *(stripped(who, names, ops) for ops in OPS)] for names in itertools.chain(["all"], mine, ["scalar"])]
+    found = [[names, *(stripped(who, names, ops) for ops in OPS)] for names in ["all", *mine, "scalar"]]
     return {"sizes": found, "scratch": scratch(who)}

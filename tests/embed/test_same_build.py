@@ -20,7 +20,7 @@ import user  # noqa: E402
 
 # Of the build systems themselves, and no matter for the code.
 THEIRS = re.compile(r"-D(NDEBUG|_FILE_OFFSET_BITS=.*)$|-fdiagnostics-color.*|-fcolor-diagnostics|-m(arch|tune)=.*")
-OURS = re.compile(r"-(f|m|D|std=)")
+OURS = re.compile(r"-(f|m|D|std=|Wa,)")
 HOSTILE = "-Ofast -ffp-contract=fast -flto"
 AARCH64 = "aarch64-linux-gnu-gcc"
 PARENT = """cmake_minimum_required(VERSION 3.16)
