@@ -35,6 +35,7 @@ class Options(unittest.TestCase):
         cls.user = user.User("-O1 -ffast-math")
         cls.objects = cls.user.directory("objects")
         cls.user.run(cls.objects, ["cc", "-c", "-std=c11", "-O1", f"-I{ROOT}", f"-I{ROOT}/include",
+                                   f"-I{os.path.dirname(GOLDEN[0])}",
                                    os.path.join(ROOT, "tests/embed/left_out.c"), *GOLDEN])
 
     @classmethod
