@@ -1,12 +1,14 @@
 # Short names for the usual jobs; the work is in tools/ and meson.build. `make help` lists them.
 DEPS = $(or $(RDK_DEPS_DIR),build/deps)
 RELEASE = --buildtype=release -Dtests=disabled -Dbench=disabled
+PREFIX = /usr/local
+LIBDIR = lib
 
 # Two jobs at once would both run the set-up; each job uses all cores by itself.
 .NOTPARALLEL:
 # ninja would look for a jobserver that it cannot reach through meson.
 unexport MAKEFLAGS
-.PHONY: all dist test lab bench bench-compare bench-peers bench-error tables format clean help
+.PHONY: all dist install ways test lab bench bench-compare bench-peers bench-error tables format clean help
 
 all: ## build the library in build/release (the default)
 	@tools/setup.sh build
@@ -15,6 +17,14 @@ all: ## build the library in build/release (the default)
 dist: ## write the library as one file, build/dist/rootdk.c and rootdk.h
 	@tools/setup.sh build
 	@. $(DEPS)/env && $$PYTHON tools/amalgamate.py build/dist
+
+install: all ## install it (PREFIX=/usr/local, LIBDIR=lib below it, DESTDIR)
+	@. $(DEPS)/env && $$MESON configure build/release --prefix="$(PREFIX)" --libdir="$(LIBDIR)" && \
+		$$MESON install -C build/release $(if $(DESTDIR),--destdir "$(DESTDIR)")
+
+ways: ## time every way into another build, weigh the libraries (docs/embedding.md)
+	@tools/setup.sh test
+	@. $(DEPS)/env && mkdir -p build && $$PYTHON tests/embed/test_ways.py --figures build/ways.json
 
 test: ## run the whole test matrix
 	@tools/setup.sh test

@@ -12,7 +12,7 @@
 #define MAX_POSITION ((int64_t)1 << 61) /* so that positions add and subtract without overflow */
 
 /* With the defaults that depend on other fields. */
-static rdk_status copy_desc(rdk_attention_desc *to, const rdk_attention_desc *from) {
+static rdk_status attention_copy(rdk_attention_desc *to, const rdk_attention_desc *from) {
     const size_t least = offsetof(rdk_attention_desc, scratch_size) + sizeof from->scratch_size;
     const rdk_status s = rdk_copy_desc(to, sizeof *to, least, from);
     if (s == RDK_OK && !to->kv_heads)
@@ -198,7 +198,7 @@ static rdk_fault check_memory(const rdk_attention_desc *d) {
     return f.status == RDK_OK ? check_overlap(e) : f;
 }
 
-static rdk_fault check(const rdk_attention_desc *d) {
+static rdk_fault attention_fault(const rdk_attention_desc *d) {
     const rdk_fault f = check_counts(d);
     return f.status == RDK_OK ? check_memory(d) : f;
 }
@@ -249,7 +249,7 @@ static rdk_status run_ranges(const rdk_table *t, rdk_attention_desc *d, const rd
     return RDK_OK;
 }
 
-static rdk_status run(const rdk_table *t, rdk_attention_desc *d) {
+static rdk_status attention_run(const rdk_table *t, rdk_attention_desc *d) {
     return run_ranges(t, d, NULL);
 }
 
@@ -264,7 +264,7 @@ rdk_status rdk_attention_ranges_with(const rdk_table *t, const rdk_attention_des
 
 rdk_status rdk_attention_scratch(const rdk_attention_desc *desc, size_t *bytes) {
     rdk_attention_desc d;
-    rdk_status s = copy_desc(&d, desc);
+    rdk_status s = attention_copy(&d, desc);
     if (s == RDK_OK)
         s = bytes ? check_numbers(&d, DIMS).status : RDK_ERR_NULL;
     if (s == RDK_OK)

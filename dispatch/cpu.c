@@ -1,5 +1,6 @@
 /* CPU detection: CPUID and XGETBV on x86, the kernel's word on Arm; nothing is tried out. */
 #include "dispatch/cpu.h"
+#include "dispatch/cpuid.h"
 
 unsigned rdk_flags_from_cpuid(const rdk_cpuid *id) {
     const uint32_t osxsave = 1u << 27, avx = 1u << 28, fma = 1u << 12, f16c = 1u << 29;

@@ -261,6 +261,8 @@ const char *rdk_status_string(rdk_status status) {
         return "q_heads is not a multiple of kv_heads";
     case RDK_ERR_SCRATCH:
         return "the scratch is smaller than the call needs";
+    case RDK_ERR_OP_UNAVAILABLE:
+        return "this build does not have that operation";
     }
     return "no such status";
 }

@@ -18,7 +18,7 @@ static bool known_type(rdk_type type) {
     return type == RDK_F32 || type == RDK_F16 || type == RDK_BF16;
 }
 
-static rdk_status copy_desc(rdk_softmax_desc *to, const rdk_softmax_desc *from) {
+static rdk_status softmax_copy(rdk_softmax_desc *to, const rdk_softmax_desc *from) {
     const size_t least = offsetof(rdk_softmax_desc, lse) + sizeof from->lse;
     return rdk_copy_desc(to, sizeof *to, least, from);
 }
@@ -151,7 +151,7 @@ static rdk_fault check_visible(const rdk_softmax_desc *d) {
 }
 
 /* The order is that of the header: what a field means is known before it is used. */
-static rdk_fault check(const rdk_softmax_desc *d) {
+static rdk_fault softmax_fault(const rdk_softmax_desc *d) {
     rdk_fault f = check_counts(d);
     if (f.status == RDK_OK)
         f = check_types(d);
@@ -175,7 +175,7 @@ static void clear_unused(rdk_softmax_desc *d) {
         d->bias_stride = 0;
 }
 
-static rdk_status run(const rdk_table *t, rdk_softmax_desc *d) {
+static rdk_status softmax_run(const rdk_table *t, rdk_softmax_desc *d) {
     char none;
     if (!d->cols && !d->lse)
         return RDK_OK;

@@ -43,16 +43,20 @@ typedef struct rdk_table {
 #define RDK_KERNEL(op, isa) rdk_##op##_##isa
 #endif
 
-/* One line of an ISA's table: RDK_USE(t, softmax, SOFTMAX, avx2). */
+/* One line of an ISA's table: RDK_USE(t, softmax, SOFTMAX, avx2). It does nothing where the build
+ * leaves the operation out (-DRDK_WITHOUT_SOFTMAX). */
 #define RDK_STRING_(x) #x
 #define RDK_STRING(x) RDK_STRING_(x)
 #define RDK_USE(t, op, OP, suffix)                                                                 \
-    ((t)->op = RDK_KERNEL(op, suffix), (t)->kernel_isa[RDK_OP_##OP] = (t)->isa,                    \
-     (t)->name[RDK_OP_##OP] = RDK_STRING(RDK_KERNEL(op, suffix)))
+    RDK_CHOOSE(RDK_WITHOUT_##OP, (void)0,                                                          \
+               ((t)->op = RDK_KERNEL(op, suffix), (t)->kernel_isa[RDK_OP_##OP] = (t)->isa,         \
+                (t)->name[RDK_OP_##OP] = RDK_STRING(RDK_KERNEL(op, suffix))))
 
 /* Says that this ISA streams fastest, also on every rung above that does not use it itself. */
 #define RDK_USE_STREAMING(t, suffix)                                                               \
-    ((t)->attention_streaming = RDK_KERNEL(attention, suffix), (t)->streaming_isa = (t)->isa)
+    RDK_CHOOSE(                                                                                    \
+        RDK_WITHOUT_ATTENTION, (void)0,                                                            \
+        ((t)->attention_streaming = RDK_KERNEL(attention, suffix), (t)->streaming_isa = (t)->isa))
 
 /* The functions that an ISA may have: one that fills its slots of a table, and a kernel per
  * operation. The tests also run emulated kernels, under names of their own. */

@@ -24,8 +24,7 @@ import isas
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 # What each file that includes it compiles for itself; all other headers stand once.
-TEXTS = ("kernels/vec/", "kernels/attention/tile/", "kernels/attention/walk/", "kernels/softmax/softmax_rows.h",
-         "dispatch/operation.h")
+TEXTS = ("kernels/vec/", "kernels/attention/tile/", "kernels/attention/walk/", "kernels/softmax/softmax_rows.h")
 OF_ISA = "kernels/vec/" # of these, what the files of an ISA share
 OF_ALL = "kernels/vec/inline.h" # but this
 STRICT, HEADER = "kernels/strict.h", "rootdk/rootdk.h"
@@ -106,8 +105,11 @@ def unit(path, isa=None):
     return Unit(path, isa, f"{isa.name if isa else ''}/{name}")
 
 
-def dispatch_units():
-    return [unit(os.path.relpath(f, ROOT)) for f in sorted(glob.glob(os.path.join(ROOT, "dispatch/*.c")))]
+def dispatch_units(vector):
+    """No operation is left out, and the reference does not look at the CPU."""
+    files = sorted(glob.glob(os.path.join(ROOT, "dispatch/*.c")))
+    without = ("left_out.c",) if vector else ("left_out.c", "cpu.c")
+    return [unit(os.path.relpath(f, ROOT)) for f in files if os.path.basename(f) not in without]
 
 
 # ---- Names ---------------------------------------------------------------------------------------------------------
@@ -240,6 +242,17 @@ OPTIONS = """\
 #endif
 
 """
+NO_CPU = """\
+/* The reference runs on every CPU, and no speed is chosen for it. */
+static unsigned rdk_cpu_flags(void) {
+    return 0;
+}
+
+static int64_t rdk_cpu_l2(void) {
+    return 0;
+}
+
+"""
 ANY_CPU = """\
 /* With -march=native, too, each part has the instructions that it says, and no others. */
 #if defined(__x86_64__) && defined(__AVX__) && !defined(__clang__)
@@ -348,7 +361,7 @@ def amalgamated(what, how, vector):
     units = kernel_units(scalar, [isa.name for isa in vector_isas()])
     for isa in vector:
         units += kernel_units(isa, [])
-    lib = Library(units + dispatch_units())
+    lib = Library(units + dispatch_units(vector))
     version = subprocess.run([os.path.join(ROOT, "tools/version.sh")], stdout=subprocess.PIPE, check=True,
                              universal_newlines=True).stdout.strip()
     license_text = read("LICENSE")
@@ -360,7 +373,7 @@ def amalgamated(what, how, vector):
     for isa in vector:
         flags[isa.family] += isa.flags.split()
         out += lib.of_isa(isa, flags[isa.family])
-    return re.sub(r"\n{3,}", "\n\n", out + lib.plain("dispatch/"))
+    return re.sub(r"\n{3,}", "\n\n", out + lib.plain("dispatch/") + ("" if vector else NO_CPU))
 
 
 def vector_isas():

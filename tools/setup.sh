@@ -81,6 +81,7 @@ have_c_compiler() {
     return 1
 }
 have_clang() { have clang && at_least 14 "$(clang -dumpversion)"; }
+have_cmake() { at_least 3.16 "$(cmake --version | sed -n 's/^cmake version //p')"; }
 have_all() {
     for program in "$@"; do
         have "$program" || return 1
@@ -153,6 +154,8 @@ look() {
     case $job in
         test)
             need pkg-config "pkg-config" have pkg-config
+            need cmake "cmake >= 3.16" have_cmake
+            need make "make" have make
             need g++ "g++" have g++
             need libbenchmark-dev "Google Benchmark >= 1.7 (found by pkg-config)" have_benchmark
             want_peers

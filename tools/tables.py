@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Fills the tables of the docs from the last runs of `make test`, `make bench`, `make bench-error` and `make lab`:
+"""Fills the tables of the docs from the last runs of `make test`, `make ways`, `make bench`, `make bench-error` and
+`make lab`:
 tools/tables.py
 
 A table stands between the lines `<!-- table: NAME -->` and `<!-- end -->`. One whose figures are
@@ -430,6 +431,37 @@ def error():
     return table(report["table"]["head"], report["table"]["rows"]) + ["", f"{ratios} {where} Peers: {versions}."]
 
 
+# ---- docs/embedding.md: ways, sizes ----
+
+WAYS = "build/ways.json"
+
+
+def ways():
+    """Commands, seconds and lines of each way into another build."""
+    found = read_json(WAYS)
+    rows = [[label, count, f"{seconds:.1f}", length or "-"] for label, count, seconds, length in found["ways"]]
+    head = ["way", "commands", "seconds", "lines of build files"]
+    cores = "one core" if found["cores"] == 1 else f"{found['cores']} cores"
+    return table(head, rows) + [
+        "", f"{found['machine']}, {cores}, `make ways`. Seconds include building all of the library."]
+
+
+def kilobytes(count):
+    return f"{count / 1000:.0f} KB"
+
+
+def sizes():
+    """Of the shared library by what is in it, and of attention's scratch by head sizes."""
+    found = read_json(WAYS)
+    rows = [[", ".join(["scalar"] * (name not in ("all", "scalar")) + [name])] + list(map(kilobytes, counts))
+            for name, *counts in found["sizes"]]
+    dims, counts = zip(*(((d_qk, d_v), count) for d_qk, d_v, count in found["scratch"]))
+    scratch = table(["`d_qk`, `d_v`"] + ["{}, {}".format(*d) for d in dims],
+                    [["scratch of `rdk_attention`"] + list(map(kilobytes, counts))])
+    return table(["ISAs in `librootdk.so`, stripped", "both operations", "softmax", "attention"], rows) + [
+        "", f"{found['machine']}, release build, `make ways`.", ""] + scratch
+
+
 # ---- docs/verification.md: lab ----
 
 def lab():
@@ -479,6 +511,7 @@ TABLES = {
     "docs/performance.md": {"speed-all": speed_all, "speed-attention": speed_attention,
                             "peers": peers_c, "peers-python": peers_python, "error": error},
     "docs/design-attention.md": {"attention-files": attention_files},
+    "docs/embedding.md": {"ways": ways, "sizes": sizes},
     "docs/verification.md": {"lab": lab},
 }
 

@@ -59,7 +59,8 @@ typedef enum rdk_status {
     RDK_ERR_ISA_UNKNOWN = 9,      /* no ISA has that number or name */
     RDK_ERR_ISA_UNAVAILABLE = 10, /* this CPU, or this build, does not have that ISA */
     RDK_ERR_HEADS = 11,           /* q_heads is not a multiple of kv_heads */
-    RDK_ERR_SCRATCH = 12          /* the scratch is smaller than the call needs */
+    RDK_ERR_SCRATCH = 12,         /* the scratch is smaller than the call needs */
+    RDK_ERR_OP_UNAVAILABLE = 13   /* this build leaves the operation out */
 } rdk_status;
 
 /* One line of English, never NULL, also for a number that is no status. */
@@ -125,7 +126,8 @@ enum { RDK_OP_SOFTMAX = 0, RDK_OP_ATTENTION = 1 };
 #define RDK_OP_COUNT 2
 
 /* The name of the kernel that runs for `op` by default, for example "rdk_softmax_avx2"; NULL for a
- * number that is no operation. */
+ * number that is no operation, and for an operation that this build leaves out. Every function of
+ * such an operation is there, looks at no descriptor and returns RDK_ERR_OP_UNAVAILABLE. */
 RDK_API const char *rdk_kernel_name(rdk_op op);
 
 /* ---- Softmax ------------------------------------------------------------------------------ */
@@ -254,9 +256,9 @@ RDK_API rdk_status rdk_attention_scratch(const rdk_attention_desc *desc, size_t 
 /* ---- Which field is wrong ----------------------------------------------------------------- */
 
 /* The status that the call would give, without the call. *field becomes the name of the wrong field
- * ("cols", "k.row_stride", "scratch_size"), "desc" if desc is NULL, or "" if the status is RDK_OK;
- * nothing else is written. The name lives as long as the library. `field` may be NULL. Softmax's
- * counts in `visible` are read.
+ * ("cols", "k.row_stride", "scratch_size"), "desc" if desc is NULL, or "" if the status is RDK_OK
+ * or RDK_ERR_OP_UNAVAILABLE; nothing else is written. The name lives as long as the library.
+ * `field` may be NULL. Softmax's counts in `visible` are read.
  *
  * Where a status concerns several fields, the name is that of
  *   - RDK_ERR_OVERLAP: the output, or the later of two outputs in the descriptor, where the scratch

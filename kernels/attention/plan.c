@@ -124,26 +124,20 @@ static double bytes_of(const rdk_problem *p, int64_t heads, int64_t positions) {
            (double)positions;
 }
 
-static bool is_thin(const rdk_problem *p) {
-    return p->heads_per_kv * p->q_len <= RDK_THIN;
-}
-
-/* K and V are more than a cache may be expected to hold. */
-static bool outgrow_caches(const rdk_problem *p) {
-    return bytes_of(p, p->kv_heads, p->kv_len) > LARGEST_CACHE;
+static bool has_more(const rdk_problem *p, int64_t bytes) {
+    return bytes_of(p, p->kv_heads, p->kv_len) > (double)bytes;
 }
 
 /* A decode step goes through the layers of a model, each with K and V of its own, so that these
  * come from memory as soon as L2 cannot hold them. One or two rows have too little to compute
  * for the path that asks for lines again: they take it only where K and V outgrow all caches. */
 static bool come_from_memory(const rdk_problem *p, rdk_machine machine) {
-    const int64_t l2 = machine.l2 ? machine.l2 : LARGE_L2;
-    const bool few = is_thin(p) && p->heads_per_kv * p->q_len > 2;
-    return outgrow_caches(p) || (few && bytes_of(p, p->kv_heads, p->kv_len) > (double)l2);
+    const int64_t rows = p->heads_per_kv * p->q_len, l2 = machine.l2 ? machine.l2 : LARGE_L2;
+    return has_more(p, rows > 2 && rows <= RDK_THIN ? l2 : LARGEST_CACHE);
 }
 
 bool rdk_streams(const rdk_problem *p) {
-    return is_thin(p) && outgrow_caches(p);
+    return p->heads_per_kv * p->q_len <= RDK_THIN && has_more(p, LARGEST_CACHE);
 }
 
 static void choose_reading(rdk_plan *plan, const tuning *t, rdk_machine machine) {

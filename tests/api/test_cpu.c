@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include "dispatch/cpu.h"
+#include "dispatch/cpuid.h"
 #include "dispatch/dispatch.h"
 
 /* ---- Made-up CPUs ---------------------------------------------------------------------------- */

@@ -496,13 +496,13 @@ TEST two_faults_are_refused(void) {
 
 TEST every_status_has_a_string_of_its_own(void) {
     const char *none = rdk_status_string((rdk_status)99);
-    for (int i = RDK_OK; i <= RDK_ERR_SCRATCH; i++) {
+    for (int i = RDK_OK; i <= RDK_ERR_OP_UNAVAILABLE; i++) {
         const char *s = rdk_status_string((rdk_status)i);
         ASSERT(s && *s && strcmp(s, none) != 0 && !strchr(s, '\n'));
         for (int j = RDK_OK; j < i; j++)
             ASSERT(strcmp(s, rdk_status_string((rdk_status)j)) != 0);
     }
-    static const int NO_STATUS[] = {-1, RDK_ERR_SCRATCH + 1, 1 << 16, INT32_MAX, INT32_MIN};
+    static const int NO_STATUS[] = {-1, RDK_ERR_OP_UNAVAILABLE + 1, 1 << 16, INT32_MAX, INT32_MIN};
     ASSERT(none && *none);
     for (size_t i = 0; i < sizeof NO_STATUS / sizeof NO_STATUS[0]; i++)
         ASSERT_STR_EQ(none, rdk_status_string((rdk_status)NO_STATUS[i]));

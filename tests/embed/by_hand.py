@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""The files and flags of docs/embedding.md, "In another build system", build a library that works:
+"""The files and flags of docs/embedding.md, "Any other build system", build a library that works:
 
     by_hand.py SOURCE CPU EXAMPLE EXPECTED
 
 Compiles what the table says for the CPU (x86_64 or aarch64), links an example with it, and compares what that prints.
+CC and CFLAGS count; CFLAGS come last.
 """
 import glob
 import os
@@ -37,6 +38,7 @@ def main():
         sys.exit(77)
     with open(os.path.join(source, "docs/embedding.md"), encoding="utf-8") as f:
         table, common = rows(f.read())
+    common += os.environ.get("CFLAGS", "").split()
     mine = [r for r in table if r[1] in ("every CPU", CPUS[cpu])]
     have = [w for _, _, flags in mine for text in flags for w in text.split() if re.match(r"-DRDK_HAVE_\w+$", w)]
     isas = [w[len("-DRDK_HAVE_"):].lower() for w in have] + ["scalar"]

@@ -1,0 +1,53 @@
+# What the compiler compiles for, and the flags of kernels/flags.txt that it knows.
+include(CheckCSourceCompiles)
+
+# rootdk_cpu(RESULT): the CPU family as Meson calls it, or nothing. The compiler is asked, since CMAKE_SYSTEM_PROCESSOR
+# is the machine's own even where the flags say otherwise (-m32).
+function(rootdk_cpu result)
+  set(macro_of_x86_64 __x86_64__)
+  set(macro_of_aarch64 __aarch64__)
+  set(macro_of_x86 __i386__)
+  set(macro_of_s390x __s390x__)
+  set(CMAKE_REQUIRED_QUIET ON)
+  foreach(cpu x86_64 aarch64 x86 s390x)
+    check_c_source_compiles("#ifndef ${macro_of_${cpu}}\n#error\n#endif\nint main(void) { return 0; }"
+      ROOTDK_CPU_IS_${cpu})
+    if(ROOTDK_CPU_IS_${cpu})
+      set(${result} ${cpu} PARENT_SCOPE)
+      return()
+    endif()
+  endforeach()
+  set(${result} "" PARENT_SCOPE)
+endfunction()
+
+# rootdk_flags(RESULT NAME): the flags of that name which the compiler knows; all at once are tried first.
+function(rootdk_flags result name)
+  set(CMAKE_REQUIRED_QUIET ON)
+  set(CMAKE_REQUIRED_FLAGS "-Werror")
+  set(known "")
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS kernels/flags.txt)
+  file(STRINGS "${PROJECT_SOURCE_DIR}/kernels/flags.txt" line REGEX "^${name}: ")
+  string(REGEX REPLACE "^[a-z0-9_]+: " "" line "${line}")
+  string(REPLACE " " ";" flags "${line}")
+  if(name AND flags)
+    rootdk_knows(all_known ${name} "${flags}")
+    foreach(flag IN LISTS flags)
+      set(is_known ${all_known})
+      if(NOT all_known)
+        rootdk_knows(is_known "${flag}" ${flag})
+      endif()
+      if(is_known)
+        list(APPEND known ${flag})
+      endif()
+    endforeach()
+  endif()
+  set(${result} "${known}" PARENT_SCOPE)
+endfunction()
+
+# rootdk_knows(RESULT NAME FLAGS): whether all of them are known; the answer is kept in the cache by the name.
+function(rootdk_knows result name flags)
+  string(MAKE_C_IDENTIFIER "ROOTDK_KNOWS_${name}" kept)
+  set(CMAKE_REQUIRED_DEFINITIONS ${flags})
+  check_c_source_compiles("int main(void) { return 0; }" ${kept})
+  set(${result} ${${kept}} PARENT_SCOPE)
+endfunction()
