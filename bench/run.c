@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "bench/check.h"
+#include "bench/clock.h"
 
 enum {
     PASSES = 4,
@@ -66,7 +67,9 @@ static int sample(run *r) {
     if (plan_sample(&r->plan))
         return -1;
     take_results(r);
-    for (int i = 0; r->options.patient && i < MOST_EXTRA_OWN && mark_noisy(r, i); i++) {
+    const double end = now() + r->options.seconds;
+    for (int i = 0; r->options.patient && i < MOST_EXTRA_OWN && now() < end && mark_noisy(r, i);
+         i++) {
         if (plan_sample_again(&r->plan))
             return -1;
         take_results(r);
