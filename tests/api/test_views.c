@@ -24,7 +24,7 @@ static rdk_const_view as_const(rdk_view v) {
 }
 
 TEST strides_are_those_of_the_array(void) {
-    float a[2];
+    float a[2] = {0};
     ASSERT(has_strides(rdk_const_view_bhsd(a, 3, 5, 7), a, 105, 35, 7));
     ASSERT(has_strides(rdk_const_view_bshd(a + 1, 5, 3, 7), a + 1, 105, 7, 21));
     ASSERT(has_strides(as_const(rdk_view_bhsd(a, 3, 5, 7)), a, 105, 35, 7));
