@@ -291,7 +291,8 @@ ATTENTION = [
     ("results_not_looked_through_for_nan", "vector", [
         (ASM_VALUES, ' PLUS_SUM(s, SPARE)', ""),
         (TILE_NEON, "TILES[rows]", "TILES[rows - (rows == 5 && vectors == 2)]")]),
-    ("packed_values_of_the_first_rows_twice", "vector", [
+    ("packed_values_of_the_first_rows_twice", "vector", [ # NEON, which packs all values apart, gets a wrong shape
+        (TILE_NEON, "TILES[rows]", "TILES[rows - (rows == 6 && vectors == 4)]"),
         (WALK, "for (int i = v->first_band; i < bands;", "for (int i = 0; i < bands;")]),
     ("few_scores_over_weights_still_needed", "vector", [
         (WALK, "now->g.scores += (now - slots) * UNIT * RDK_BLOCK;", ";")]),
